@@ -1,0 +1,17 @@
+"""Types: where a tensor is when compute cannot read it."""
+
+from typing import Any
+
+from .base import Residency
+
+
+class HostType(Residency.Type, name="host"):
+    """`!residency.host<T>`: the bytes of a `T` that are not on the device (host memory or a file)."""
+
+    payload: Any
+
+
+class PendingType(Residency.Type, name="pending"):
+    """`!residency.pending<T>`: a transfer or collective in flight that yields `T`; waited on exactly once."""
+
+    payload: Any
