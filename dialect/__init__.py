@@ -18,7 +18,7 @@ from .scheduled import (
     WaitOp,
 )
 from .symbols import ParamOp, SlotOp
-from .types import HostType, PendingType
+from .types import HostType, PendingType, inner
 
 __all__ = [
     "FreeOp",
@@ -38,6 +38,7 @@ __all__ = [
     "SlotOp",
     "WaitOp",
     "attributes",
+    "inner",
     "irdl",
     "is_device",
     "load",

@@ -7,14 +7,14 @@ from torch_mlir.dialects import ext
 from torch_mlir.ir import FlatSymbolRefAttr
 
 from .base import Residency, check_attributes, check_device_type, device_input, fail
-from .types import HostType, PendingType
+from .types import HostType, PendingType, inner
 
 T = TypeVar("T")
 
 
 def _pending_on_device(op: ir.OpView) -> bool:
     """The value that a pending result yields is on the device."""
-    return check_attributes(op) and check_device_type(op, op.results[0].type.payload.value)
+    return check_attributes(op) and check_device_type(op, inner(op.results[0].type))
 
 
 class GatherStartOp(Residency.Operation, name="gather_start"):

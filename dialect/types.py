@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from torch_mlir import ir
+
 from .base import Residency
 
 
@@ -15,3 +17,8 @@ class PendingType(Residency.Type, name="pending"):
     """`!residency.pending<T>`: a transfer or collective in flight that yields `T`; waited on exactly once."""
 
     payload: Any
+
+
+def inner(type_: HostType | PendingType) -> ir.Type:
+    """The `T` of a `host<T>` or `pending<T>`."""
+    return ir.TypeAttr(type_.payload).value
