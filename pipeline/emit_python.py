@@ -1,0 +1,191 @@
+"""Emits the Python target: straight-line code that calls segments and the runtime.
+
+Program order is execution order. A value is dropped in the statement that uses it last, so that its memory returns while
+the next segment runs: segments take a list that they empty.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from torch_mlir import ir
+
+from ..dialect import attributes as attr
+from .ir import argument_attributes, block, entries, result_attributes, slots
+
+
+class EmitError(RuntimeError):
+    """An op that the Python target cannot express."""
+
+
+@dataclass
+class Emitted:
+    """Source of one entry function and what its free names stand for."""
+
+    source: str
+    segments: list[str] = field(default_factory=list)
+    """names of the segment functions it calls; each takes a list and empties it"""
+    slots: dict[str, str] = field(default_factory=dict)
+    """global name of a slot's handle -> slot symbol"""
+    targets: dict[str, Callable] = field(default_factory=dict)
+    """global name -> callable, for the compute that stays in the entry function (views of arguments)"""
+
+
+def emit_entry(func: ir.OpView, table: object | None = None) -> Emitted:
+    """Python source for an outlined entry function.
+
+    The code reads the globals `engine`, `device` and those that the result lists. Raises EmitError, naming the op.
+    """
+    return _Emitter(func, table).run()
+
+
+def emit_module(module: ir.Module, table: object | None = None) -> str:
+    """Python source for every entry function of an outlined module."""
+    return "\n\n".join(emit_entry(func, table).source for func in entries(module))
+
+
+class _Emitter:
+    def __init__(self, func: ir.OpView, table: object | None) -> None:
+        self.func, self.table = func, table
+        self.name = ir.StringAttr(func.attributes["sym_name"]).value
+        self.names: dict[ir.Value, str] = {}
+        self.literals: dict[ir.Value, str] = {}
+        self.lines: list[str] = []
+        self.out = Emitted("")
+        self.handlers = {
+            "func.call": self.call,
+            "func.return": self.return_,
+            "residency.offload_start": self.offload_start,
+            "residency.reload_start": self.reload_start,
+            "residency.wait": self.wait,
+            "residency.free": self.free,
+        }
+
+    def run(self) -> Emitted:
+        body = block(self.func)
+        for index, argument in enumerate(body.arguments):
+            self.names[argument] = f"a{index}"
+        names = "".join(f"{self.names[argument]}, " for argument in body.arguments)
+        self.lines += [f"def {self.name}(args):"]
+        if names:
+            self.lines += [f"    ({names.rstrip()}) = args"]
+        self.lines += ["    args.clear()"]
+        self.last = self.last_uses(body)
+        unused = [a for a in body.arguments if a not in self.used]
+        self.drop(unused)
+        for op in body.operations:
+            if op.operation.name.startswith("torch.constant."):
+                self.literals[op.results[0]] = self.literal(op)
+                continue
+            handler = self.handlers.get(op.operation.name, self.compute)
+            handler(op)
+        self.out.source = "\n".join(self.lines) + "\n"
+        return self.out
+
+    def last_uses(self, body: ir.Block) -> dict[int, list[ir.Value]]:
+        """Position of an op -> values that no later op reads."""
+        last: dict[ir.Value, int] = {}
+        for position, op in enumerate(body.operations):
+            for operand in op.operands:
+                last[operand] = position
+        self.used = set(last)
+        by_position: dict[int, list[ir.Value]] = {}
+        for value, position in last.items():
+            by_position.setdefault(position, []).append(value)
+        self.position = {op.operation: i for i, op in enumerate(body.operations)}
+        return by_position
+
+    def dying(self, op: ir.OpView) -> list[ir.Value]:
+        return [
+            v for v in self.last.get(self.position[op.operation], []) if v not in self.literals
+        ]
+
+    def drop(self, values: list[ir.Value]) -> None:
+        if values:
+            self.lines.append("    del " + ", ".join(self.names[v] for v in values))
+
+    def define(self, value: ir.Value) -> str:
+        self.names[value] = name = f"v{len(self.names)}"
+        return name
+
+    def read(self, value: ir.Value) -> str:
+        return self.literals[value] if value in self.literals else self.names[value]
+
+    def literal(self, op: ir.OpView) -> str:
+        from .raise_fx import literal_of
+
+        return repr(literal_of(op))
+
+    def slot(self, op: ir.OpView) -> str:
+        symbol = ir.FlatSymbolRefAttr(op.attributes["slot"]).value
+        name = f"slot_{len(self.out.slots)}"
+        for known, other in self.out.slots.items():
+            if other == symbol:
+                return known
+        self.out.slots[name] = symbol
+        return name
+
+    def statement(self, op: ir.OpView, text: str) -> None:
+        """One line for `op`; results get names, what dies here is dropped after it."""
+        dying = self.dying(op)
+        results = [self.define(r) for r in op.results]
+        prefix = f"{', '.join(results)} = " if results else ""
+        self.lines.append(f"    {prefix}{text}")
+        self.drop(dying + [r for r in op.results if r not in self.used])
+
+    def call(self, op: ir.OpView) -> None:
+        callee = ir.FlatSymbolRefAttr(op.attributes["callee"]).value
+        if callee not in self.out.segments:
+            self.out.segments.append(callee)
+        dying = self.dying(op)
+        arguments = ", ".join(self.read(v) for v in op.operands)
+        self.lines.append(f"    t = [{arguments}]")
+        self.drop(dying)
+        results = "".join(f"{self.define(r)}, " for r in op.results)
+        self.lines.append(f"    {results.rstrip()}{' = ' if results else ''}{callee}(t)")
+        self.drop([r for r in op.results if r not in self.used])
+
+    def offload_start(self, op: ir.OpView) -> None:
+        self.statement(op, f"engine.offload_start({self.read(op.operands[0])}, {self.slot(op)})")
+
+    def reload_start(self, op: ir.OpView) -> None:
+        host = self.read(op.operands[0])
+        self.statement(op, f"engine.reload_start({host}, {self.slot(op)}, device)")
+
+    def wait(self, op: ir.OpView) -> None:
+        self.statement(op, f"engine.wait({self.read(op.operands[0])})")
+
+    def free(self, op: ir.OpView) -> None:
+        self.statement(op, f"engine.free({self.read(op.operands[0])})")
+
+    def compute(self, op: ir.OpView) -> None:
+        """An op of another dialect that stayed in the entry function: a view of an argument."""
+        from .raise_fx import torch_call
+
+        if not op.operation.name.startswith("torch."):
+            raise EmitError(f"the Python target has no form of this op: {op.operation.name}")
+        target, args, kwargs = torch_call(op, self.table)
+        name = f"{getattr(target, '__name__', 'target').replace('.', '_')}_{len(self.out.targets)}"
+        self.out.targets[name] = target
+        shown = [self.show(a) for a in args] + [f"{k}={self.show(v)}" for k, v in kwargs.items()]
+        self.statement(op, f"{name}({', '.join(shown)})")
+
+    def show(self, value: object) -> str:
+        """Python text of an argument whose leaves may be SSA values."""
+        if isinstance(value, ir.Value):
+            return self.read(value)
+        if isinstance(value, list | tuple):
+            inner = "".join(f"{self.show(v)}, " for v in value)
+            return f"[{inner.rstrip(', ')}]" if isinstance(value, list) else f"({inner.rstrip()})"
+        return repr(value)
+
+    def return_(self, op: ir.OpView) -> None:
+        retained = []
+        for operand, attributes in zip(op.operands, result_attributes(self.func), strict=True):
+            if attr.SLOT in attributes and self.stays_on_device(operand):
+                symbol = ir.FlatSymbolRefAttr(attributes[attr.SLOT]).value
+                retained.append(f"    engine.retain({self.read(operand)}, {self.slot_name(symbol)})")
+        self.lines += dict.fromkeys(retained)
+        values = "".join(f"{self.read(v)}, " for v in op.operands)
+        self.lines.append(f"    return ({values.rstrip()})")
