@@ -25,7 +25,7 @@ class Emitted:
 
     source: str
     segments: list[str] = field(default_factory=list)
-    """names of the segment functions it calls; each takes a list and empties it"""
+    """segment function of call site i, whose global name is `segment_i`; it takes a list and empties it"""
     slots: dict[str, str] = field(default_factory=dict)
     """global name of a slot's handle -> slot symbol"""
     targets: dict[str, Callable] = field(default_factory=dict)
@@ -136,14 +136,14 @@ class _Emitter:
 
     def call(self, op: ir.OpView) -> None:
         callee = ir.FlatSymbolRefAttr(op.attributes["callee"]).value
-        if callee not in self.out.segments:
-            self.out.segments.append(callee)
+        site = f"segment_{len(self.out.segments)}"
+        self.out.segments.append(callee)
         dying = self.dying(op)
         arguments = ", ".join(self.read(v) for v in op.operands)
         self.lines.append(f"    t = [{arguments}]")
         self.drop(dying)
         results = "".join(f"{self.define(r)}, " for r in op.results)
-        self.lines.append(f"    {results.rstrip()}{' = ' if results else ''}{callee}(t)")
+        self.lines.append(f"    {results.rstrip()}{' = ' if results else ''}{site}(t)  # {callee}")
         self.drop([r for r in op.results if r not in self.used])
 
     def offload_start(self, op: ir.OpView) -> None:

@@ -1,0 +1,172 @@
+"""One Dynamo graph on its way: partition, place, schedule, outline, then link forward and backward."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import torch
+from torch import fx
+from torch_mlir import ir
+
+from ..dialect import attributes as attr
+from ..runtime import engine_for
+from . import phases, torch_private
+from .fake_values import FakeValues
+from .importer import ImportedStep, import_step
+from .ir import argument_attributes, block, function, result_attributes, slots
+from .link import Linker
+from .options import Options
+from .pass_manager import PassFailed, run_passes
+from .report import GraphReport, SlotReport
+from .segments import SegmentCompiler
+from .signature import signature_graph, slot_fakes
+from .tensor_type import byte_size
+
+
+class CannotCompile(RuntimeError):
+    """A graph that residency cannot take; the message says why."""
+
+
+@contextlib.contextmanager
+def explained(what: str) -> Iterator[None]:
+    """Turns any failure of ours into CannotCompile, so that training goes on without us."""
+    try:
+        yield
+    except CannotCompile:
+        raise
+    except Exception as error:
+        first_line = next(iter(str(error).splitlines()), "")
+        raise CannotCompile(f"{what}: {type(error).__name__}: {first_line}") from error
+
+
+class StepCompiler:
+    """Compiles one graph; its methods are the hooks that AOTAutograd calls, in order."""
+
+    def __init__(self, options: Options) -> None:
+        self.options = options
+        self.fallback_reason: str | None = None
+        self.step: ImportedStep | None = None
+        self.linker: Linker | None = None
+        self.device = torch.device("cpu")
+
+    def compile(self, gm: fx.GraphModule, example_inputs: Sequence[Any]) -> Callable[..., Any]:
+        """The callable that Dynamo puts in the place of `gm`; raises CannotCompile."""
+        inductor = self.options.segments == "inductor"
+        backend = torch_private.aot_backend(
+            partition_fn=self.partition,
+            fw_compiler=self.compile_forward,
+            bw_compiler=self.compile_backward,
+            inference_compiler=self.compile_inference,
+            decompositions=torch_private.inductor_decompositions() if inductor else None,
+            keep_inference_input_mutations=inductor,
+        )
+        return backend(gm, example_inputs)
+
+    def partition(
+        self, joint: fx.GraphModule, joint_inputs: Any, *, num_fwd_outputs: int, **kwargs: Any
+    ) -> tuple[fx.GraphModule, fx.GraphModule]:
+        """Forward and backward together: what one saves and the other reads changes as one."""
+        base = (
+            torch_private.inductor_partition
+            if self.options.segments == "inductor"
+            else torch_private.min_cut_partition
+        )
+        forward, backward = base(joint, joint_inputs, num_fwd_outputs=num_fwd_outputs, **kwargs)
+        with explained("importing and placing the step"):
+            self.lower(forward, backward, num_fwd_outputs)
+            module, table = self.step.module, self.step.table
+            of_forward = FakeValues(function(module, "forward"), table)
+            saved = slot_fakes(function(module, "forward"), of_forward)
+            of_backward = FakeValues(function(module, "backward"), table)
+            return (
+                signature_graph(function(module, "forward"), table, of_forward),
+                signature_graph(function(module, "backward"), table, of_backward, saved),
+            )
+
+    def lower(
+        self, forward: fx.GraphModule, backward: fx.GraphModule | None, num_user_outputs: int
+    ) -> None:
+        """Imports the graphs and runs all phases on them."""
+        self.device = step_device(forward)
+        self.step = import_step(forward, backward, num_user_outputs=num_user_outputs)
+        passes = phases.backend(
+            budget=self.options.device_budget,
+            min_bytes=self.options.min_bytes,
+            layers=self.options.segments == "inductor",
+        )
+        run_passes(self.step.module, passes, dump=self.options.dump)
+        self.linker = Linker(
+            self.step.module,
+            self.step.table,
+            SegmentCompiler(self.options.segments),
+            engine_for(self.device),
+        )
+
+    def compile_forward(self, graph: fx.GraphModule, inputs: Sequence[Any]) -> Callable:
+        return self.link("forward", graph, inputs)
+
+    def compile_backward(self, graph: fx.GraphModule, inputs: Sequence[Any]) -> Callable:
+        return self.link("backward", graph, inputs)
+
+    def compile_inference(self, graph: fx.GraphModule, inputs: Sequence[Any]) -> Callable:
+        if self.options.segments == "inductor":
+            torch_private.inductor_joint_passes(graph)
+        with explained("importing the graph"):
+            outputs = graph.graph.output_node().args[0]
+            self.lower(graph, None, len(outputs))
+        return self.link("forward", graph, inputs)
+
+    def link(self, entry: str, graph: fx.GraphModule, inputs: Sequence[Any]) -> Callable:
+        with explained(f"compiling {entry}"):
+            expected = sum(
+                attr.CONSTANT not in a
+                for a in argument_attributes(function(self.step.module, entry))
+            )
+            if expected != len(inputs):
+                raise CannotCompile(
+                    f"AOTAutograd changed the arguments of {entry} from {expected} to: {len(inputs)}"
+                )
+            run, strides = self.linker.link(
+                entry,
+                list(inputs),
+                device=self.device,
+                is_backward=entry == "backward",
+                dump=self.options.dump,
+            )
+            if entry == "forward":
+                torch_private.report_output_strides(strides)
+            return run
+
+    def report(self) -> GraphReport:
+        """The decisions for this graph."""
+        if self.fallback_reason or self.step is None:
+            reason = self.fallback_reason or "not compiled yet"
+            return GraphReport((), self.options.device_budget, reason)
+        rows = []
+        for slot in slots(self.step.module).values():
+            attributes = slot.attributes
+            stays = attr.STAYS in attributes
+            reason = attributes[attr.STAYS if stays else attr.REASON].value if (
+                stays or attr.REASON in attributes
+            ) else ""
+            rows.append(
+                SlotReport(
+                    slot=attributes["sym_name"].value,
+                    bytes=byte_size(attributes["type"].value),
+                    tier=attributes["tier"].value,
+                    reason=reason,
+                    movable=not stays,
+                )
+            )
+        return GraphReport(tuple(rows), self.options.device_budget)
+
+
+def step_device(graph: fx.GraphModule) -> torch.device:
+    """The device that the step computes on: the first accelerator among its inputs, else the CPU."""
+    for node in graph.graph.find_nodes(op="placeholder"):
+        value = node.meta.get("val")
+        if isinstance(value, torch.Tensor) and value.device.type not in ("cpu", "meta"):
+            return value.device
+    return torch.device("cpu")
