@@ -11,8 +11,6 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from torch import fx
-
 from .torch_private import FakeTensor, FakeTensorMode
 
 

@@ -2,4 +2,4 @@
 
 from .step import ImportedStep, StepError, import_step
 
-__all__ = ["StepError", "ImportedStep", "import_step"]
+__all__ = ["ImportedStep", "StepError", "import_step"]

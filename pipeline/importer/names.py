@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
-from functools import lru_cache
+from functools import cache
 
 import torch
 
@@ -63,7 +63,7 @@ def dialect_name(target: OpOverload) -> str:
     return f"torch.{namespace}.{name}{suffix}"
 
 
-@lru_cache(maxsize=None)
+@cache
 def overload(name: str) -> OpOverload | None:
     """The op whose `dialect_name` is `name`; None if this process does not have it."""
     parts = name.split(".")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache
 from typing import Any
 
 from ..torch_private import OpOverload
@@ -89,13 +89,13 @@ def parameter(argument: Any) -> Parameter:
     )
 
 
-@lru_cache(maxsize=None)
+@cache
 def parameters(target: OpOverload) -> tuple[Parameter, ...]:
     """The parameters of an op."""
     return tuple(parameter(a) for a in target._schema.arguments)
 
 
-@lru_cache(maxsize=None)
+@cache
 def plan(target: OpOverload) -> Plan:
     """How calls of `target` are imported."""
     schema = target._schema

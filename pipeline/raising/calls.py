@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache
 from typing import Any
 
 from torch_mlir import ir
@@ -41,7 +41,7 @@ class Form:
     """number of the first keyword-only parameter"""
 
 
-@lru_cache(maxsize=None)
+@cache
 def form(name: str, by_name: bool) -> Form | None:
     """The call that an op stands for; `by_name` for the name in a `torch.operator`. None if torch has no such op."""
     target = overload(name if by_name else RENAMED.get(name, name))
