@@ -6,13 +6,14 @@ the next segment runs: segments take a list that they empty.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from torch_mlir import ir
 
-from ..dialect import attributes as attr
-from .ir import argument_attributes, block, entries, result_attributes, slots
+from .ir import block, entries, results, slot_of, symbol, symbol_name
+
+PLAIN = (int, float, str, type(None))
+"""constants whose `repr` is Python; bool is an int, infinities and NaN are bound to their names"""
 
 
 class EmitError(RuntimeError):
@@ -28,8 +29,8 @@ class Emitted:
     """segment function of call site i, whose global name is `segment_i`; it takes a list and empties it"""
     slots: dict[str, str] = field(default_factory=dict)
     """global name of a slot's handle -> slot symbol"""
-    targets: dict[str, Callable] = field(default_factory=dict)
-    """global name -> callable, for the compute that stays in the entry function (views of arguments)"""
+    objects: dict[str, object] = field(default_factory=dict)
+    """global name -> op or constant, for the compute that stays in the entry function (views of arguments)"""
 
 
 def emit_entry(func: ir.OpView, table: object | None = None) -> Emitted:
@@ -48,7 +49,7 @@ def emit_module(module: ir.Module, table: object | None = None) -> str:
 class _Emitter:
     def __init__(self, func: ir.OpView, table: object | None) -> None:
         self.func, self.table = func, table
-        self.name = ir.StringAttr(func.attributes["sym_name"]).value
+        self.name = symbol_name(func)
         self.names: dict[ir.Value, str] = {}
         self.literals: dict[ir.Value, str] = {}
         self.lines: list[str] = []
@@ -113,17 +114,17 @@ class _Emitter:
         return self.literals[value] if value in self.literals else self.names[value]
 
     def literal(self, op: ir.OpView) -> str:
-        from .raise_fx import literal_of
+        from .raising import literal_of
 
-        return repr(literal_of(op))
+        return self.show(literal_of(op))
 
-    def slot(self, op: ir.OpView) -> str:
-        symbol = ir.FlatSymbolRefAttr(op.attributes["slot"]).value
-        name = f"slot_{len(self.out.slots)}"
+    def slot(self, symbol_: str) -> str:
+        """Global name of a slot's handle."""
         for known, other in self.out.slots.items():
-            if other == symbol:
+            if other == symbol_:
                 return known
-        self.out.slots[name] = symbol
+        name = f"slot_{len(self.out.slots)}"
+        self.out.slots[name] = symbol_
         return name
 
     def statement(self, op: ir.OpView, text: str) -> None:
@@ -135,7 +136,7 @@ class _Emitter:
         self.drop(dying + [r for r in op.results if r not in self.used])
 
     def call(self, op: ir.OpView) -> None:
-        callee = ir.FlatSymbolRefAttr(op.attributes["callee"]).value
+        callee = symbol(op, "callee")
         site = f"segment_{len(self.out.segments)}"
         self.out.segments.append(callee)
         dying = self.dying(op)
@@ -147,11 +148,11 @@ class _Emitter:
         self.drop([r for r in op.results if r not in self.used])
 
     def offload_start(self, op: ir.OpView) -> None:
-        self.statement(op, f"engine.offload_start({self.read(op.operands[0])}, {self.slot(op)})")
+        self.statement(op, f"engine.offload_start({self.read(op.operands[0])}, {self.slot(symbol(op))})")
 
     def reload_start(self, op: ir.OpView) -> None:
         host = self.read(op.operands[0])
-        self.statement(op, f"engine.reload_start({host}, {self.slot(op)}, device)")
+        self.statement(op, f"engine.reload_start({host}, {self.slot(symbol(op))}, device)")
 
     def wait(self, op: ir.OpView) -> None:
         self.statement(op, f"engine.wait({self.read(op.operands[0])})")
@@ -161,13 +162,13 @@ class _Emitter:
 
     def compute(self, op: ir.OpView) -> None:
         """An op of another dialect that stayed in the entry function: a view of an argument."""
-        from .raise_fx import torch_call
+        from .raising import torch_call
 
         if not op.operation.name.startswith("torch."):
             raise EmitError(f"the Python target has no form of this op: {op.operation.name}")
         target, args, kwargs = torch_call(op, self.table)
-        name = f"{getattr(target, '__name__', 'target').replace('.', '_')}_{len(self.out.targets)}"
-        self.out.targets[name] = target
+        name = f"{getattr(target, '__name__', 'target').replace('.', '_')}_{len(self.out.objects)}"
+        self.out.objects[name] = target
         shown = [self.show(a) for a in args] + [f"{k}={self.show(v)}" for k, v in kwargs.items()]
         self.statement(op, f"{name}({', '.join(shown)})")
 
@@ -178,14 +179,26 @@ class _Emitter:
         if isinstance(value, list | tuple):
             inner = "".join(f"{self.show(v)}, " for v in value)
             return f"[{inner.rstrip(', ')}]" if isinstance(value, list) else f"({inner.rstrip()})"
-        return repr(value)
+        return repr(value) if isinstance(value, PLAIN) else self.bind(value)
+
+    def bind(self, value: object) -> str:
+        """A global for an object whose `repr` is not Python."""
+        name = f"object_{len(self.out.objects)}"
+        self.out.objects[name] = value
+        return name
 
     def return_(self, op: ir.OpView) -> None:
         retained = []
-        for operand, attributes in zip(op.operands, result_attributes(self.func), strict=True):
-            if attr.SLOT in attributes and self.stays_on_device(operand):
-                symbol = ir.FlatSymbolRefAttr(attributes[attr.SLOT]).value
-                retained.append(f"    engine.retain({self.read(operand)}, {self.slot_name(symbol)})")
+        for value, attributes in results(self.func):
+            slot = slot_of(attributes)
+            made_here = not isinstance(value, ir.BlockArgument) and value not in self.literals
+            if slot is not None and made_here and is_tensor(value.type):
+                retained.append(f"    engine.retain({self.read(value)}, {self.slot(slot)})")
         self.lines += dict.fromkeys(retained)
         values = "".join(f"{self.read(v)}, " for v in op.operands)
         self.lines.append(f"    return ({values.rstrip()})")
+
+
+def is_tensor(type_: ir.Type) -> bool:
+    """True for a tensor on the device."""
+    return str(type_).startswith(("!torch.vtensor", "!torch.tensor", "tensor<"))

@@ -8,7 +8,7 @@ import torch
 from torch_mlir import ir
 
 from ..dialect import attributes as attr
-from .ir import argument_attributes, block
+from .ir import arguments
 from .node_table import NodeTable
 
 
@@ -18,9 +18,7 @@ class FakeValues:
     def __init__(self, func: ir.OpView, table: NodeTable) -> None:
         self.table = table
         self.known: dict[ir.Value, Any] = {}
-        for argument, attributes in zip(
-            block(func).arguments, argument_attributes(func), strict=True
-        ):
+        for argument, attributes in arguments(func):
             if attr.FX in attributes:
                 handle = ir.IntegerAttr(attributes[attr.FX]).value
                 self.known[argument] = table[handle].meta.get("val")
@@ -42,7 +40,7 @@ class FakeValues:
         elif op.name == "residency.wait":
             fake = self.of(op.operands[0])
         elif op.name.startswith("torch.constant."):
-            from .raise_fx import literal_of
+            from .raising import literal_of
 
             fake = literal_of(op)
         else:

@@ -7,6 +7,7 @@ when Inductor lays out a value anew.
 from __future__ import annotations
 
 import linecache
+import math
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -18,9 +19,9 @@ from ..dialect import attributes as attr
 from ..runtime import Engine
 from .emit_python import emit_entry
 from .fake_values import on_device, on_host
-from .ir import argument_attributes, block, functions, result_attributes
+from .ir import arguments, block, functions, results, return_op, symbol, symbol_name
 from .node_table import NodeTable
-from .raise_fx import literal_of, raise_function, torch_call
+from .raising import literal_of, raise_function, torch_call
 from .segments import SegmentCompiler
 
 
@@ -30,7 +31,7 @@ class Linker:
     def __init__(
         self, module: ir.Module, table: NodeTable, segments: SegmentCompiler, engine: Engine
     ) -> None:
-        self.functions = {ir.StringAttr(f.attributes["sym_name"]).value: f for f in functions(module)}
+        self.functions = {symbol_name(f): f for f in functions(module)}
         self.table, self.segments, self.engine = table, segments, engine
 
     def link(
@@ -54,9 +55,10 @@ class Linker:
         namespace: dict[str, Any] = {
             "engine": self.engine,
             "device": device,
-            "torch": torch,
+            "inf": math.inf,
+            "nan": math.nan,
             **walk.segments,
-            **emitted.targets,
+            **emitted.objects,
             **{name: self.engine.slot(symbol) for name, symbol in emitted.slots.items()},
         }
         filename = f"<residency {entry} {id(func):x}>"
@@ -100,31 +102,22 @@ class _Compile:
         self.constants: list[torch.Tensor] = []
         self.env: dict[ir.Value, Any] = {}
         self.fake_mode = linker.table.fake_mode
-        body, remaining = block(func), iter(inputs)
-        for argument, attributes in zip(
-            body.arguments, argument_attributes(func), strict=True
-        ):
+        remaining = iter(inputs)
+        for argument, attributes in arguments(func):
             if attr.CONSTANT in attributes:
                 constant = linker.table[ir.IntegerAttr(attributes[attr.CONSTANT]).value].constant
                 self.constants.append(constant)
                 self.env[argument] = self.fake_mode.from_tensor(constant)
             else:
                 self.env[argument] = next(remaining)
-        terminator = body.operations[len(body.operations) - 1]
-        self.visible = {
-            value
-            for value, attributes in zip(
-                terminator.operands, result_attributes(func), strict=True
-            )
-            if attr.SLOT not in attributes
-        }
-        for op in body.operations:
+        self.visible = {v for v, attributes in results(func) if attr.SLOT not in attributes}
+        for op in block(func).operations:
             self.step(op)
         self.strides = [
             tuple(int(s) if isinstance(s, int) else s for s in fake.stride())
             if isinstance(fake := self.env[value], torch.Tensor)
             else None
-            for value in terminator.operands
+            for value in return_op(func).operands
         ]
 
     def step(self, op: ir.OpView) -> None:
@@ -159,8 +152,7 @@ class _Compile:
             self.env[result] = fake
 
     def call(self, op: ir.OpView) -> None:
-        callee = ir.FlatSymbolRefAttr(op.attributes["callee"]).value
-        func = self.linker.functions[callee]
+        func = self.linker.functions[symbol(op, "callee")]
         fakes = [self.env[value] for value in op.operands]
         graph = raise_function(func, self.linker.table, example_inputs=fakes)
         compiled = self.linker.segments.compile(

@@ -15,7 +15,7 @@ from torch_mlir import ir
 from ..dialect import HostType
 from ..dialect import attributes as attr
 from .fake_values import FakeValues, on_host
-from .ir import argument_attributes, block, result_attributes
+from .ir import arguments, results, return_op, slot_of
 from .node_table import NodeTable
 
 SYMBOLIC = (torch.Tensor, torch.SymInt, torch.SymFloat, torch.SymBool)
@@ -34,10 +34,9 @@ def output_of_body(outputs: Any, index: int) -> Any:
 
 def slot_fakes(forward: ir.OpView, fakes: FakeValues) -> dict[str, Any]:
     """Slot symbol -> fake value of what forward saves in it, on the device or on the host."""
-    returned = block(forward).operations[len(block(forward).operations) - 1].operands
     return {
-        ir.FlatSymbolRefAttr(attributes[attr.SLOT]).value: fakes.of(value)
-        for value, attributes in zip(returned, result_attributes(forward), strict=True)
+        slot_of(attributes): fakes.of(value)
+        for value, attributes in results(forward)
         if attr.SLOT in attributes
     }
 
@@ -46,8 +45,8 @@ def signature_graph(
     func: ir.OpView, table: NodeTable, fakes: FakeValues, saved: dict[str, Any] | None = None
 ) -> fx.GraphModule:
     """An FX graph with the arguments and results of `func`; `saved` are forward's `slot_fakes`."""
-    graph, nodes, body = fx.Graph(), {}, block(func)
-    for argument, attributes in zip(body.arguments, argument_attributes(func), strict=True):
+    graph, nodes = fx.Graph(), {}
+    for argument, attributes in arguments(func):
         if attr.CONSTANT in attributes:
             continue  # the driver supplies it
         name, meta = f"saved_value_{len(nodes)}", {}
@@ -55,7 +54,7 @@ def signature_graph(
             info = table[ir.IntegerAttr(attributes[attr.FX]).value]
             name, meta = info.name, dict(info.meta)
         if attr.SLOT in attributes and saved is not None:
-            fakes.known[argument] = saved[ir.FlatSymbolRefAttr(attributes[attr.SLOT]).value]
+            fakes.known[argument] = saved[slot_of(attributes)]
         elif isinstance(argument.type, HostType):
             fakes.known[argument] = on_host(fakes.of(argument))
         if fakes.known.get(argument) is not None:
@@ -64,16 +63,16 @@ def signature_graph(
         node.meta = meta
         nodes[argument] = node
     call = graph.call_function(emitted_body, tuple(nodes.values()))
-    results = []
-    for index, value in enumerate(body.operations[len(body.operations) - 1].operands):
+    outputs = []
+    for index, value in enumerate(return_op(func).operands):
         if value not in nodes:
             fake = fakes.of(value)
             if not isinstance(fake, SYMBOLIC):
-                results.append(fake)
+                outputs.append(fake)
                 continue
             node = graph.call_function(output_of_body, (call, index))
             node.meta = {"val": fake}
             nodes[value] = node
-        results.append(nodes[value])
-    graph.output(tuple(results))
+        outputs.append(nodes[value])
+    graph.output(tuple(outputs))
     return fx.GraphModule(torch.nn.Module(), graph)

@@ -15,10 +15,10 @@ from ..runtime import engine_for
 from . import phases, torch_private
 from .fake_values import FakeValues
 from .importer import ImportedStep, import_step
-from .ir import argument_attributes, block, function, result_attributes, slots
+from .ir import argument_attributes, function, slots, string
 from .link import Linker
 from .options import Options
-from .pass_manager import PassFailed, run_passes
+from .pass_manager import run_passes
 from .report import GraphReport, SlotReport
 from .segments import SegmentCompiler
 from .signature import signature_graph, slot_fakes
@@ -74,8 +74,9 @@ class StepCompiler:
             else torch_private.min_cut_partition
         )
         forward, backward = base(joint, joint_inputs, num_fwd_outputs=num_fwd_outputs, **kwargs)
+        static = kwargs.get("static_lifetime_input_indices") or ()
         with explained("importing and placing the step"):
-            self.lower(forward, backward, num_fwd_outputs)
+            self.lower(forward, backward, num_fwd_outputs, static)
             module, table = self.step.module, self.step.table
             of_forward = FakeValues(function(module, "forward"), table)
             saved = slot_fakes(function(module, "forward"), of_forward)
@@ -86,11 +87,17 @@ class StepCompiler:
             )
 
     def lower(
-        self, forward: fx.GraphModule, backward: fx.GraphModule | None, num_user_outputs: int
+        self,
+        forward: fx.GraphModule,
+        backward: fx.GraphModule | None,
+        num_user_outputs: int,
+        static: Sequence[int] = (),
     ) -> None:
         """Imports the graphs and runs all phases on them."""
         self.device = step_device(forward)
-        self.step = import_step(forward, backward, num_user_outputs=num_user_outputs)
+        self.step = import_step(
+            forward, backward, num_user_outputs=num_user_outputs, static_input_indices=static
+        )
         passes = phases.backend(
             budget=self.options.device_budget,
             min_bytes=self.options.min_bytes,
@@ -145,18 +152,15 @@ class StepCompiler:
             reason = self.fallback_reason or "not compiled yet"
             return GraphReport((), self.options.device_budget, reason)
         rows = []
-        for slot in slots(self.step.module).values():
-            attributes = slot.attributes
-            stays = attr.STAYS in attributes
-            reason = attributes[attr.STAYS if stays else attr.REASON].value if (
-                stays or attr.REASON in attributes
-            ) else ""
+        for name, slot in slots(self.step.module).items():
+            stays = attr.STAYS in slot.attributes
+            why = attr.STAYS if stays else attr.REASON
             rows.append(
                 SlotReport(
-                    slot=attributes["sym_name"].value,
-                    bytes=byte_size(attributes["type"].value),
-                    tier=attributes["tier"].value,
-                    reason=reason,
+                    slot=name,
+                    bytes=byte_size(ir.TypeAttr(slot.attributes["type"]).value),
+                    tier=string(slot.attributes["tier"]),
+                    reason=string(slot.attributes[why]) if why in slot.attributes else "",
                     movable=not stays,
                 )
             )
