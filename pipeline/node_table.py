@@ -81,7 +81,7 @@ class NodeTable:
         return iter(self._infos)
 
     def call_target(self, handle: int) -> Callable | str | None:
-        """FX target of the opaque op with this handle; what it aliases and writes is in its `_schema`, if it has one."""
+        """FX target of the opaque op with this handle; what it aliases and writes is in its schema, if it has one."""
         call = self[handle].call
         return call.target if call else None
 

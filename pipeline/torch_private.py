@@ -19,10 +19,24 @@ __all__ = [
     "HigherOrderOperator",
     "OpOverload",
     "aot_backend",
+    "expression_of",
     "graph_module",
     "inductor_decompositions",
     "min_cut_partition",
+    "schema_of",
 ]
+
+
+def schema_of(target: Any) -> torch.FunctionSchema | None:
+    """Schema of an op; None for anything else that a graph may call."""
+    return getattr(target, "_schema", None)
+
+
+def expression_of(value: Any) -> Any:
+    """The expression behind a symbolic number, anything else as it is. Comparing the number itself would add a guard."""
+    if isinstance(value, torch.SymInt | torch.SymFloat | torch.SymBool):
+        return value.node.expr
+    return value
 
 
 def graph_module(attributes: torch.nn.Module | dict[str, Any], graph: fx.Graph) -> fx.GraphModule:

@@ -25,6 +25,9 @@ ENUMS = {
 }
 """schema type -> Python object -> the integer that torch-mlir writes for it"""
 
+OBJECTS = {base: {number: key for key, number in table.items()} for base, table in ENUMS.items()}
+"""schema type -> integer -> Python object"""
+
 INT64 = range(-(1 << 63), 1 << 63)
 
 

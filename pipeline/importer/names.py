@@ -13,7 +13,7 @@ from functools import cache
 
 import torch
 
-from ..torch_private import OpOverload
+from ..torch_private import OpOverload, schema_of
 
 SCALAR_FORMS = {
     "torch.aten.add.Tensor": "torch.aten.add.Scalar",
@@ -57,7 +57,7 @@ OPAQUE_PREFIX = "torch.opaque.n"
 
 def dialect_name(target: OpOverload) -> str:
     """`aten.add.Tensor` -> `torch.aten.add.Tensor`; a default overload has no suffix."""
-    schema = target._schema
+    schema = schema_of(target)
     namespace, _, name = schema.name.partition("::")
     suffix = f".{schema.overload_name}" if schema.overload_name else ""
     return f"torch.{namespace}.{name}{suffix}"

@@ -9,13 +9,66 @@ import torch
 from torch import fx
 from torch_mlir import ir
 
+from ...dialect import attributes as attr
 from ..node_table import Attribute, Leaf, NodeInfo, OpaqueCall
+from ..torch_private import schema_of
 from .literals import Bound
 from .names import OPAQUE_PREFIX
 from .types import Typed
 
 if TYPE_CHECKING:
     from .graph import GraphImporter
+
+
+class Unknown:
+    """Stands for a value that FX does not know."""
+
+
+def value_of(node: fx.Node) -> Any:
+    """FX's value of a node; where it has none, what the nodes that take it apart know, or Unknown."""
+    for key in ("val", "example_value"):
+        if key in node.meta:
+            return node.meta[key]
+    items = {u.args[1]: value_of(u) for u in node.users if u.target is operator.getitem}
+    if items and all(type(i) is int and i >= 0 for i in items):
+        return tuple(items.get(i, Unknown) for i in range(max(items) + 1))
+    schema = schema_of(node.target)
+    return None if schema is not None and not schema.returns else Unknown
+
+
+def import_opaque(graph: GraphImporter, node: fx.Node) -> None:
+    """Appends the opaque op of a call and binds its results."""
+    template = Template(graph)
+    args, kwargs = template.of(tuple(node.args)), template.of(dict(node.kwargs))
+    target = node.target
+    if node.op == "call_module":
+        target = Attribute(target, graph.attribute(node))
+    results: list[Typed] = []
+    structure = _structure(graph, value_of(node), results)
+    info = NodeInfo(node.name, dict(node.meta))
+    info.call = OpaqueCall(node.op, target, args, kwargs, structure)
+    shared = graph.shared
+    handle = shared.handle(info)
+    name = ir.StringAttr.get(f"{OPAQUE_PREFIX}{handle.value}", shared.context)
+    shown = getattr(node.target, "__name__", None) or str(node.target)
+    op = graph.append(
+        "torch.operator",
+        template.operands,
+        [r.type for r in results],
+        {"name": name, attr.FX: handle},
+        shared.locations.named(shown, shared.locations.of(node)),
+    )
+    bound = [Bound(r, t.kind) for r, t in zip(op.results, results, strict=True)]
+    graph.values[node] = _bind(structure, bound)
+    graph.infos[node] = info
+
+
+def import_output(graph: GraphImporter, outputs: Any) -> tuple[list[Bound], OpaqueCall]:
+    """Outputs that are nested or hold objects: the values among them, and a template to rebuild the rest."""
+    template = Template(graph)
+    structure = template.of(outputs)
+    bound = [Bound(value, graph.types.any.kind) for value in template.operands]
+    return bound, OpaqueCall("output", None, (structure,), {}, None)
 
 
 class Template:
@@ -56,46 +109,6 @@ class Template:
         return Leaf(len(self.operands) - 1)
 
 
-def import_opaque(graph: GraphImporter, node: fx.Node) -> None:
-    """Appends the opaque op of a call and binds its results."""
-    template = Template(graph)
-    args, kwargs = template.of(tuple(node.args)), template.of(dict(node.kwargs))
-    results: list[Typed] = []
-    structure = _structure(graph, _value(node), results)
-    info = NodeInfo(node.name, dict(node.meta))
-    info.call = OpaqueCall(node.op, node.target, args, kwargs, structure)
-    op = _append(graph, node, template.operands, results, info)
-    bound = [Bound(r, t.kind) for r, t in zip(op.results, results, strict=True)]
-    graph.values[node] = _bind(structure, bound)
-    graph.infos[node] = info
-
-
-def import_output(graph: GraphImporter, outputs: Any) -> tuple[list[Bound], OpaqueCall]:
-    """Outputs that are nested or hold objects: the values among them, and a template to rebuild the rest."""
-    template = Template(graph)
-    structure = template.of(outputs)
-    bound = [Bound(value, graph.types.any.kind) for value in template.operands]
-    return bound, OpaqueCall("output", None, (structure,), {}, None)
-
-
-def _value(node: fx.Node) -> Any:
-    """FX's value of a node; where it has none, what the nodes that take it apart know."""
-    if "val" in node.meta:
-        return node.meta["val"]
-    if "example_value" in node.meta:
-        return node.meta["example_value"]
-    items = {u.args[1]: _value(u) for u in node.users if u.target is operator.getitem}
-    if items and all(isinstance(i, int) and i >= 0 for i in items):
-        return tuple(items.get(i, Unknown) for i in range(max(items) + 1))
-    target = node.target
-    schema = getattr(target, "_schema", None)
-    return None if schema is not None and not schema.returns else Unknown
-
-
-class Unknown:
-    """A result that FX has no value for."""
-
-
 def _structure(graph: GraphImporter, value: Any, results: list[Typed]) -> Any:
     """Numbers the results in `value`; None stays None: it is known, and has no SSA value."""
     if value is None:
@@ -117,24 +130,3 @@ def _bind(structure: Any, results: list[Bound]) -> Any:
     if isinstance(structure, dict):
         return {k: _bind(s, results) for k, s in structure.items()}
     return structure
-
-
-def _append(
-    graph: GraphImporter,
-    node: fx.Node,
-    operands: list[ir.Value],
-    results: list[Typed],
-    info: NodeInfo,
-) -> ir.Operation:
-    from ...dialect import attributes as attr
-
-    shared = graph.shared
-    handle = shared.handle(info)
-    name = f"{OPAQUE_PREFIX}{ir.IntegerAttr(handle).value}"
-    return graph.append(
-        "torch.operator",
-        operands,
-        [r.type for r in results],
-        {"name": ir.StringAttr.get(name, shared.context), attr.FX: handle},
-        shared.locations.named(str(node.target), shared.locations.of(node)),
-    )

@@ -88,9 +88,10 @@ class Operands:
         if element is None:
             return None
         bound, constant = [], True
-        for value in values:
-            if isinstance(value, fx.Node):
-                value = self.graph.read(value)
+        for argument in values:
+            value = argument
+            if isinstance(argument, fx.Node):
+                value = self.graph.read(argument)
                 constant = False
             if value is None:
                 item = self.literals.get(None) if parameter.element_optional else None
@@ -118,32 +119,23 @@ class Operands:
         if constant:
             return self.literals.list(bound, element, kind)
         type_ = self.types.parse(f"!torch.list<{element}>")
-        op = self.graph.append(
-            "torch.prim.ListConstruct",
-            [b.value for b in bound],
-            [type_],
-            {},
-            self.graph.shared.locations.unknown,
-        )
+        op = self.graph.append("torch.prim.ListConstruct", [b.value for b in bound], [type_])
         return Bound(op.results[0], Kind.LIST + kind)
 
     def numbers_as_tensors(self, operands: list[Bound], how: Plan) -> list[Bound]:
         """Numbers that stand for tensors, as torch-mlir writes them; raising gives the number back."""
-        out = []
-        for bound, parameter in zip(operands, how.parameters, strict=True):
-            if parameter.base == "Tensor" and not parameter.is_list and bound.kind in "ifb":
-                element = {Kind.INT: "si64", Kind.FLOAT: "f64", Kind.BOOL: "i1"}[bound.kind]
-                type_ = self.types.parse(f"!torch.vtensor<[],{element}>")
-                op = self.graph.append(
-                    "torch.prim.NumToTensor.Scalar",
-                    [bound.value],
-                    [type_],
-                    {},
-                    self.graph.shared.locations.unknown,
-                )
-                bound = Bound(op.results[0], Kind.TENSOR)
-            out.append(bound)
-        return out
+        return [
+            self.tensor(bound)
+            if parameter.base == "Tensor" and not parameter.is_list and bound.kind in Kind.NUMBERS
+            else bound
+            for bound, parameter in zip(operands, how.parameters, strict=True)
+        ]
+
+    def tensor(self, number: Bound) -> Bound:
+        element = {Kind.INT: "si64", Kind.FLOAT: "f64", Kind.BOOL: "i1"}[number.kind]
+        type_ = self.types.parse(f"!torch.vtensor<[],{element}>")
+        op = self.graph.append("torch.prim.NumToTensor.Scalar", [number.value], [type_])
+        return Bound(op.results[0], Kind.TENSOR)
 
     def integer(self, value: Any) -> Bound | None:
         """An operand of symbolic integer arithmetic."""

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from ..torch_private import OpOverload
+from ..torch_private import OpOverload, schema_of
+from .literals import OBJECTS
 from .names import RENAMED, SCALAR_FORMS, SYMBOLIC_FORMS, dialect_name, overload
 from .types import Kind
 
@@ -77,6 +78,9 @@ def parameter(argument: Any) -> Parameter:
     """From a schema's argument."""
     match = _TYPE.match(str(argument.real_type))
     outer, is_list, inner, base = match.groups() if match else (None, None, None, "?")
+    default = argument.default_value if argument.has_default_value() else MISSING
+    if type(default) is int and base in OBJECTS:
+        default = OBJECTS[base].get(default, default)
     # "Optional[Tensor]" alone is an optional value, "List[Optional[Tensor]]" a list of them.
     return Parameter(
         argument.name,
@@ -85,20 +89,20 @@ def parameter(argument: Any) -> Parameter:
         bool(is_list),
         bool(outer),
         bool(is_list and inner),
-        argument.default_value if argument.has_default_value() else MISSING,
+        default,
     )
 
 
 @cache
 def parameters(target: OpOverload) -> tuple[Parameter, ...]:
     """The parameters of an op."""
-    return tuple(parameter(a) for a in target._schema.arguments)
+    return tuple(parameter(a) for a in schema_of(target).arguments)
 
 
 @cache
 def plan(target: OpOverload) -> Plan:
     """How calls of `target` are imported."""
-    schema = target._schema
+    schema = schema_of(target)
     name = dialect_name(target)
     opaque = None
     if name == "torch.aten.as_strided":

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import contextlib
+import gc
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import torch
@@ -12,7 +14,9 @@ from torch_mlir import ir
 from ... import dialect
 from ...dialect import attributes as attr
 from ..node_table import NodeTable
-from .graph import Argument, GraphImporter, Shared
+from .builder import Argument, Shared
+from .graph import GraphImporter
+from .slots import Slots
 from .types import Kind
 
 
@@ -43,15 +47,28 @@ def import_step(
     first, as AOTAutograd orders them. `static_input_indices` are the placeholders that are parameters or buffers. The graphs
     are only read. Raises StepError if forward saves another number or other types of values than backward takes.
     """
-    # Each form of an op is verified once while it is made. Verifiers that look at shapes may still reject one op in a form
-    # that others pass; then all is made again with every op verified by itself.
-    try:
-        step = _import(forward, backward, num_user_outputs, static_input_indices, strict=False)
-        step.module.operation.verify()
-    except ir.MLIRError:
-        step = _import(forward, backward, num_user_outputs, static_input_indices, strict=True)
-        step.module.operation.verify()
+    with _no_collection():
+        # Each form of an op is verified once while it is made. Verifiers that look at shapes may still reject one op in a
+        # form that others pass; then all is made again with every op verified by itself.
+        try:
+            step = _import(forward, backward, num_user_outputs, static_input_indices, strict=False)
+            step.module.operation.verify()
+        except ir.MLIRError:
+            step = _import(forward, backward, num_user_outputs, static_input_indices, strict=True)
+            step.module.operation.verify()
     return step
+
+
+@contextlib.contextmanager
+def _no_collection() -> Iterator[None]:
+    """Keeps the cycle collector from walking all of torch in the middle of an import, which costs twice the import."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
 
 
 def _import(
@@ -64,7 +81,7 @@ def _import(
 ) -> ImportedStep:
     context = dialect.load()
     module = ir.Module.create(ir.Location.unknown(context))
-    shared = Shared(context, NodeTable(), strict)
+    shared = Shared(context, NodeTable(), strict=strict)
     static = set(static_input_indices)
 
     fw = GraphImporter(shared, forward, "forward", module.body)
@@ -112,73 +129,6 @@ def _device(graph: fx.GraphModule) -> torch.device:
         if isinstance(value, torch.Tensor) and value.device.type not in ("cpu", "meta"):
             return value.device
     return torch.device("cpu")
-
-
-class Slots:
-    """The slots of what forward saves: one per value, however often it is saved."""
-
-    def __init__(
-        self, shared: Shared, fw: GraphImporter, device: torch.device, num_user_outputs: int
-    ) -> None:
-        self.shared, self.fw, self.device, self.first = shared, fw, device, num_user_outputs
-        self.outputs = next(iter(reversed(fw.module.graph.nodes))).args[0]
-
-    def make(self, module: ir.Module) -> list[str]:
-        """Adds the slots to `module`, before its functions; returns the symbol of each saved result."""
-        context = self.shared.context
-        known: dict[ir.Value, str] = {}
-        names = []
-        before = ir.InsertionPoint.at_block_begin(module.body)
-        for position in range(self.first, len(self.fw.results)):
-            value = self.fw.results[position].value
-            name = known.get(value)
-            if name is None:
-                name = known[value] = f"saved_{len(known)}"
-                attributes = {
-                    "sym_name": ir.StringAttr.get(name, context),
-                    "type": ir.TypeAttr.get(value.type, context),
-                    "tier": ir.StringAttr.get(attr.DEVICE, context),
-                }
-                why = self.stays(position)
-                if why:
-                    attributes[attr.STAYS] = ir.StringAttr.get(why, context)
-                ir.Operation.create(
-                    "residency.slot",
-                    attributes=attributes,
-                    loc=self.shared.locations.unknown,
-                    ip=before,
-                )
-            names.append(name)
-        return names
-
-    def stays(self, position: int) -> str | None:
-        """Why this saved value can never leave the device."""
-        node = self.outputs[position]
-        bound = self.fw.results[position]
-        value = node.meta.get("val") if isinstance(node, fx.Node) else node
-        if bound.kind in (Kind.INT, Kind.FLOAT, Kind.BOOL):
-            return "symbolic integer" if bound.kind == Kind.INT else "symbolic number"
-        if isinstance(value, torch.Tensor) and value.layout is not torch.strided:
-            return f"sparse layout: {value.layout}"
-        if bound.kind != Kind.TENSOR:
-            return "not a tensor"
-        if isinstance(bound.value, ir.BlockArgument):
-            constant = self.fw.arguments[ir.BlockArgument(bound.value).arg_number].node is None
-            return (
-                "constant of the graph: the graph holds it"
-                if constant
-                else "graph input: the caller holds it"
-            )
-        if isinstance(value, torch.Tensor) and value.device != self.device:
-            return f"on {value.device} while the step runs on {self.device}"
-        return None
-
-    def backward_order(self) -> list[int]:
-        """Forward result numbers in the order in which backward takes them: symbolic numbers first."""
-        saved = range(self.first, len(self.fw.results))
-        numbers = (Kind.INT, Kind.FLOAT, Kind.BOOL)
-        symbolic = [i for i in saved if self.fw.results[i].kind in numbers]
-        return symbolic + [i for i in saved if self.fw.results[i].kind not in numbers]
 
 
 def _check(fw: GraphImporter, bw: GraphImporter, order: list[int]) -> None:

@@ -37,6 +37,7 @@ class Kind:
     """Kinds of values, as short strings: what an argument of an op may be is decided by them."""
 
     TENSOR, INT, FLOAT, BOOL, NONE, ANY = "t", "i", "f", "b", "n", "a"
+    NUMBERS = (INT, FLOAT, BOOL)
     LIST = "L"
     """prefix: a list of that kind"""
 

@@ -150,6 +150,30 @@ def opaque_call(
     return call.target, fill(call.args, leaf, attribute), fill(call.kwargs, leaf, attribute)
 
 
+def torch_call(op: ir.OpView | ir.Operation, table: NodeTable | None) -> Call:
+    """The call of one op: target, args and kwargs whose leaves are `ir.Value`s and Python constants.
+
+    By op name and schema only; `table` is needed for opaque ops. Called with the operands' values, the target returns a
+    sequence with one item for each result, or the result itself where there is one. Raises RaiseError for an op that has no
+    form in torch.
+    """
+    name = op.operation.name
+    operands = [_static(v) for v in op.operands]
+    if name == "torch.operator" and operator_name(op).startswith(OPAQUE_PREFIX):
+        call = opaque_info(op, operator_name(op), table).call
+        target, args, kwargs = opaque_call(call, operands, lambda attribute: attribute.value)
+        return Flat.of(call, len(op.results)) or target, args, kwargs
+    if name == "torch.prim.ListConstruct":
+        return _list, tuple(operands), {}
+    if name == "torch.prim.ListUnpack":
+        return tuple, tuple(operands), {}
+    if name in TRANSPARENT:
+        return _same, tuple(operands), {}
+    handle = handle_of(op)
+    info = None if table is None or handle is None else table[handle]
+    return call_of(op, name, operands, info)
+
+
 def _static(value: ir.Value) -> Any:
     """A Python value for constants and lists of them; the SSA value itself for anything else."""
     owner = value.owner
@@ -169,23 +193,46 @@ def _list(*items: Any) -> list:
     return list(items)
 
 
-def torch_call(op: ir.OpView | ir.Operation, table: NodeTable | None) -> Call:
-    """The call of one op: target, args and kwargs whose leaves are `ir.Value`s and Python constants.
+def _same(value: Any) -> Any:
+    return value
 
-    By op name and schema only; `table` is needed for opaque ops. An op with several results yields a tuple. Raises RaiseError
-    for an op that has no form in torch.
-    """
-    name = op.operation.name
-    operands = [_static(v) for v in op.operands]
-    if name == "torch.operator" and operator_name(op).startswith(OPAQUE_PREFIX):
-        call = opaque_info(op, operator_name(op), table).call
-        return opaque_call(call, operands, lambda attribute: attribute.value)
-    if name == "torch.prim.ListConstruct":
-        return _list, tuple(operands), {}
-    if name == "torch.prim.ListUnpack":
-        return tuple, tuple(operands), {}
-    if name in TRANSPARENT:
-        return _list, (), {}
-    handle = handle_of(op)
-    info = None if table is None or handle is None else table[handle]
-    return call_of(op, name, operands, info)
+
+class Flat:
+    """Calls what an opaque op stands for and returns its results one after the other."""
+
+    def __init__(self, call: OpaqueCall) -> None:
+        self.call = call
+        self.__name__ = getattr(call.target, "__name__", "call")
+
+    @classmethod
+    def of(cls, call: OpaqueCall, results: int) -> Flat | None:
+        """None if the call's own target does that already."""
+        structure = call.results
+        flat = structure == Leaf(0) or (
+            isinstance(structure, tuple | list)
+            and len(structure) > 1
+            and list(structure) == [Leaf(i) for i in range(results)]
+        )
+        return None if call.op == "call_function" and (flat or not results) else cls(call)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        target = self.call.target
+        if self.call.op == "call_method":
+            value = getattr(args[0], target)(*args[1:], **kwargs)
+        else:
+            value = (target.value if isinstance(target, Attribute) else target)(*args, **kwargs)
+        found: dict[int, Any] = {}
+        _collect(self.call.results, value, found)
+        items = tuple(found[i] for i in range(len(found)))
+        return items[0] if len(items) == 1 else items
+
+
+def _collect(structure: Any, value: Any, found: dict[int, Any]) -> None:
+    if isinstance(structure, Leaf):
+        found[structure.index] = value
+    elif isinstance(structure, tuple | list):
+        for inner, item in zip(structure, value, strict=True):
+            _collect(inner, item, found)
+    elif isinstance(structure, dict):
+        for key, inner in structure.items():
+            _collect(inner, value[key], found)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import torch
@@ -11,10 +12,16 @@ from torch.fx.experimental.symbolic_shapes import ShapeEnv
 from torch_mlir import ir
 
 from ..importer.types import ELEMENT_TYPES
-from ..torch_private import FakeTensor, FakeTensorMode
+from ..torch_private import FakeTensor, FakeTensorMode, expression_of
 
 _DTYPES = {text: dtype for dtype, text in ELEMENT_TYPES.items()}
-_TENSOR = re.compile(r"!torch\.v?tensor<\[([^\]]*)\],([^>]+>?)>$|tensor<((?:[\d?]+x)*)([^>]+>?)>$")
+_VTENSOR = re.compile(r"!torch\.v?tensor<\[([^\]]*)\],(.+)>$")
+_BUILTIN = re.compile(r"tensor<((?:[\d?]+x)*)(.+)>$")
+
+
+def mode_of(values: Iterable[Any]) -> FakeTensorMode | None:
+    """The mode of the first fake tensor among `values`."""
+    return next((v.fake_mode for v in values if isinstance(v, FakeTensor)), None)
 
 
 class Fakes:
@@ -28,15 +35,14 @@ class Fakes:
         text = str(type_)
         if text == "!torch.int":
             return self._size()
-        match = _TENSOR.match(text)
-        if match is None:
+        if match := _VTENSOR.match(text):
+            sizes = match[1].split(",") if match[1] else []
+        elif match := _BUILTIN.match(text):
+            sizes = match[1].split("x")[:-1]
+        else:
             return None
-        dims, element = match.group(1, 2)
-        sizes = dims.split(",") if dims else []
-        if element is None:
-            dims, element = match.group(3, 4)
-            sizes = dims.split("x")[:-1]
-        dtype = _DTYPES.get(element) or _DTYPES.get(f"s{element}")
+        # Builtin integers have no sign: signed, as torch's are.
+        dtype = _DTYPES.get(match[2]) or _DTYPES.get(f"s{match[2]}")
         if dtype is None:
             return None
         shape = [self._size() if d == "?" else int(d) for d in sizes]
@@ -49,6 +55,29 @@ class Fakes:
             return self.mode.from_tensor(value, static_shapes=True)
         return value
 
+    def run(
+        self,
+        opcode: str,
+        target: Any,
+        args: tuple,
+        kwargs: dict[str, Any],
+        attribute: Callable[[str], Any],
+    ) -> Any:
+        """The value of a call on the values of its nodes; `attribute` gives what a get_attr node reads."""
+
+        def value(node: fx.Node) -> Any:
+            if node.op == "get_attr":
+                return self.of_value(attribute(node.target))
+            return self.of_value(node.meta.get("val"))
+
+        args, kwargs = fx.map_arg((args, kwargs), value)
+        if opcode == "call_method":
+            target, args = getattr(args[0], target), args[1:]
+        elif opcode == "call_module":
+            target = attribute(target)
+        with self.mode, torch.no_grad():
+            return target(*args, **kwargs)
+
     def _size(self) -> torch.SymInt:
         if self.mode.shape_env is None:
             raise ValueError("a size that is not static needs a fake mode with a shape environment")
@@ -56,25 +85,19 @@ class Fakes:
         torch._check(size >= 0)
         return size
 
-    def run(self, target: Any, args: tuple, kwargs: dict[str, Any], op: str) -> Any:
-        """The value of a call on the values of its nodes."""
-        args, kwargs = fx.map_arg((args, kwargs), self._value)
-        if op == "call_method":
-            target, args = getattr(args[0], target), args[1:]
-        with self.mode, torch.no_grad():
-            return target(*args, **kwargs)
-
-    def _value(self, node: fx.Node) -> Any:
-        return self.of_value(node.meta.get("val"))
-
 
 def same_layout(left: Any, right: Any) -> bool:
-    """True if what was computed from `left` holds for `right`."""
-    if not (isinstance(left, torch.Tensor) and isinstance(right, torch.Tensor)):
-        return left is right or (type(left) is type(right) and not isinstance(left, torch.Tensor))
-    return (
-        left.dtype == right.dtype
-        and left.device == right.device
-        and tuple(left.shape) == tuple(right.shape)
-        and (left.layout is not torch.strided or left.stride() == right.stride())
-    )
+    """True if what was computed from `left` holds for `right`. Adds no guard on symbolic sizes."""
+    if not isinstance(left, torch.Tensor) or not isinstance(right, torch.Tensor):
+        return expression_of(left) == expression_of(right)
+    if (left.dtype, left.device, left.layout) != (right.dtype, right.device, right.layout):
+        return False
+    if isinstance(left, FakeTensor) and left.fake_mode is not getattr(right, "fake_mode", None):
+        return False
+    if _keys(left.shape) != _keys(right.shape):
+        return False
+    return left.layout is not torch.strided or _keys(left.stride()) == _keys(right.stride())
+
+
+def _keys(sizes: Iterable[int | torch.SymInt]) -> list[Any]:
+    return [expression_of(s) for s in sizes]

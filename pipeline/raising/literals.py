@@ -7,12 +7,9 @@ from typing import Any
 import torch
 from torch_mlir import ir
 
-from ..importer.literals import ENUMS
+from ..importer.literals import OBJECTS
 
 CONSTANT_PREFIX = "torch.constant."
-
-OBJECTS = {base: {number: key for key, number in table.items()} for base, table in ENUMS.items()}
-"""schema type -> integer -> Python object"""
 
 
 def literal_of(op: ir.OpView | ir.Operation) -> Any:

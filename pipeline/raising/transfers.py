@@ -26,3 +26,8 @@ TRANSFERS: dict[str, Callable] = {
 }
 """op name -> callable that takes the operands, and `slot` or `param` (the symbol's name) as keyword arguments. Whoever runs
 transfers for real puts its own callables here, those of gather and reduce included: without a process group they mean nothing."""
+
+OWN_TYPE = frozenset(
+    f"residency.{verb}{suffix}" for verb in ("gather", "reduce") for suffix in ("", "_start")
+)
+"""ops whose result has another shape than their operand"""
