@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from abc import ABC, abstractmethod
 from contextvars import ContextVar
 from dataclasses import dataclass, fields
 from typing import ClassVar
 
 from torch_mlir import ir
+
+from ..pipeline_text import quote
 
 _failures: ContextVar[list[PassFailure] | None] = ContextVar("failures", default=None)
 """offenders that the running pass has reported so far; None outside `Pass.apply`"""
@@ -91,5 +92,4 @@ def _shown(value: object) -> str:
         return str(value).lower()
     if isinstance(value, tuple | list):
         return ",".join(_shown(v) for v in value)
-    text = str(value)
-    return text if re.fullmatch(r"[^\s,{}()\"']+", text) else '"' + text.replace('"', '\\"') + '"'
+    return quote(str(value))
