@@ -39,3 +39,8 @@ def pass_class(name: str) -> type[Pass]:
         )
     file, _, class_ = PASSES[name].partition(":")
     return getattr(importlib.import_module(f".passes.{file}", __package__), class_)
+
+
+def create(name: str, **options: object) -> Pass:
+    """The pass called `name` with options by field name. Raises UnknownPassError."""
+    return pass_class(name)(**options)
