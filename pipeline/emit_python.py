@@ -6,6 +6,7 @@ the next segment runs: segments take a list that they empty.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from torch_mlir import ir
@@ -14,6 +15,9 @@ from .ir import block, entries, results, slot_of, symbol, symbol_name
 
 PLAIN = (int, float, str, type(None))
 """constants whose `repr` is Python; bool is an int, infinities and NaN are bound to their names"""
+
+
+LIST = "torch.prim.ListConstruct"
 
 
 class EmitError(RuntimeError):
@@ -79,6 +83,8 @@ class _Emitter:
             if op.operation.name.startswith("torch.constant."):
                 self.literals[op.results[0]] = self.literal(op)
                 continue
+            if op.operation.name == LIST:
+                continue  # written out where it is read
             handler = self.handlers.get(op.operation.name, self.compute)
             handler(op)
         self.out.source = "\n".join(self.lines) + "\n"
@@ -88,7 +94,7 @@ class _Emitter:
         """Position of an op -> values that no later op reads."""
         last: dict[ir.Value, int] = {}
         for position, op in enumerate(body.operations):
-            for operand in op.operands:
+            for operand in read_by(op):
                 last[operand] = position
         self.used = set(last)
         by_position: dict[int, list[ir.Value]] = {}
@@ -98,9 +104,7 @@ class _Emitter:
         return by_position
 
     def dying(self, op: ir.OpView) -> list[ir.Value]:
-        return [
-            v for v in self.last.get(self.position[op.operation], []) if v not in self.literals
-        ]
+        return [v for v in self.last.get(self.position[op.operation], []) if v not in self.literals]
 
     def drop(self, values: list[ir.Value]) -> None:
         if values:
@@ -148,7 +152,9 @@ class _Emitter:
         self.drop([r for r in op.results if r not in self.used])
 
     def offload_start(self, op: ir.OpView) -> None:
-        self.statement(op, f"engine.offload_start({self.read(op.operands[0])}, {self.slot(symbol(op))})")
+        self.statement(
+            op, f"engine.offload_start({self.read(op.operands[0])}, {self.slot(symbol(op))})"
+        )
 
     def reload_start(self, op: ir.OpView) -> None:
         host = self.read(op.operands[0])
@@ -197,6 +203,15 @@ class _Emitter:
         self.lines += dict.fromkeys(retained)
         values = "".join(f"{self.read(v)}, " for v in op.operands)
         self.lines.append(f"    return ({values.rstrip()})")
+
+
+def read_by(op: ir.OpView | ir.Operation) -> Iterator[ir.Value]:
+    """The values that the statement of `op` reads: lists are written out in it."""
+    for operand in op.operands:
+        if not isinstance(operand, ir.BlockArgument) and operand.owner.operation.name == LIST:
+            yield from read_by(operand.owner)
+        else:
+            yield operand
 
 
 def is_tensor(type_: ir.Type) -> bool:

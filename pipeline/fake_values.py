@@ -32,7 +32,7 @@ class FakeValues:
         if value in self.known:
             return self.known[value]
         result = ir.OpResult(value)
-        op = result.owner
+        op = result.owner.operation
         if op.name == "residency.release":
             fake = self.of(op.operands[0])
         elif op.name in ("residency.offload", "residency.offload_start"):

@@ -45,7 +45,9 @@ class GraphReport:
             lines.append(f"{s.slot:<12} {size:>14} {s.tier:<7} {s.reason}")
         kept = sum(s.bytes or 0 for s in self.slots if s.tier == "device" and s.movable)
         moved = sum(s.bytes or 0 for s in self.slots if s.tier != "device")
-        lines.append(f"kept on the device {kept:,} bytes of a budget of {self.budget:,}, moved {moved:,}")
+        lines.append(
+            f"kept on the device {kept:,} bytes of a budget of {self.budget:,}, moved {moved:,}"
+        )
         return "\n".join(lines)
 
 

@@ -69,3 +69,42 @@ def inductor_decompositions() -> dict[Any, Callable]:
     from torch._inductor.decomposition import select_decomp_table
 
     return select_decomp_table()
+
+
+def inductor_partition(*args: Any, **kwargs: Any) -> tuple[fx.GraphModule, fx.GraphModule]:
+    """Inductor's own partitioner, which runs its passes on the joint graph first."""
+    from torch._inductor.compile_fx import partition_fn
+
+    return partition_fn(*args, **kwargs)
+
+
+def inductor_joint_passes(graph: fx.GraphModule) -> None:
+    """The passes that Inductor runs on a graph which is not partitioned (inference)."""
+    from torch._inductor.compile_fx import _recursive_joint_graph_passes
+
+    _recursive_joint_graph_passes(graph)
+
+
+def report_output_strides(strides: list[tuple[int, ...] | None]) -> None:
+    """Tells AOTAutograd how the values really lie that forward returns: it compiles backward for them."""
+    context = torch._guards.TracingContext.try_get()
+    if context is not None and context.output_strides is not None:
+        context.output_strides.extend(strides)
+
+
+def backend_options(compiled: Callable, backend: str) -> Any:
+    """The options object that a compiled function hands to its backend, None if it was given none.
+
+    Raises TypeError for a function that was not compiled with `backend`.
+    """
+    wrapper = getattr(getattr(compiled, "dynamo_ctx", None), "callback", None)
+    if wrapper is None:  # a compiled function keeps its backend in a closure
+        config = getattr(compiled, "get_compiler_config", None)
+        cells = getattr(config, "__closure__", None) or ()
+        wrapper = next((c.cell_contents for c in cells if c.cell_contents is not None), None)
+        wrapper = getattr(wrapper, "callback", wrapper)
+    while hasattr(wrapper, "_torchdynamo_orig_backend"):
+        wrapper = wrapper._torchdynamo_orig_backend
+    if getattr(wrapper, "compiler_name", None) != backend:
+        raise TypeError(f'needs a function compiled with backend="{backend}", got: {compiled!r}')
+    return wrapper.kwargs.get("options")

@@ -179,7 +179,7 @@ def _static(value: ir.Value) -> Any:
     owner = value.owner
     if isinstance(owner, ir.Block):
         return value
-    name = owner.name
+    name = owner.operation.name
     if name.startswith(CONSTANT_PREFIX):
         return literal_of(owner)
     if name == "torch.prim.ListConstruct":

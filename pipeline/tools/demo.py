@@ -59,7 +59,11 @@ def main(arguments: argparse.Namespace) -> int:
             lambda model: torch.compile(
                 model,
                 backend="residency",
-                options={"device_budget": budget, "segments": arguments.segments, "fallback": False},
+                options={
+                    "device_budget": budget,
+                    "segments": arguments.segments,
+                    "fallback": False,
+                },
             ),
             progress,
             "residency",
@@ -132,8 +136,12 @@ def report(console: Console, plain: Run, ours: Run, budget: float) -> int:
     summary.add_row("saved activations on the device, residency", mib(ours.saved_bytes))
     summary.add_row("device budget", mib(budget))
     summary.add_row("bytes moved, both directions", mib(ours.moved_bytes))
-    summary.add_row("median step, plain", f"{statistics.median(plain.seconds[1:] or plain.seconds):.3f} s")
-    summary.add_row("median step, residency", f"{statistics.median(ours.seconds[1:] or ours.seconds):.3f} s")
+    summary.add_row(
+        "median step, plain", f"{statistics.median(plain.seconds[1:] or plain.seconds):.3f} s"
+    )
+    summary.add_row(
+        "median step, residency", f"{statistics.median(ours.seconds[1:] or ours.seconds):.3f} s"
+    )
     summary.add_row("losses equal bit for bit", yes(same_losses))
     summary.add_row("trained parameters equal bit for bit", yes(same_parameters))
     summary.add_row("budget held", yes(in_budget))

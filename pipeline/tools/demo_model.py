@@ -32,7 +32,9 @@ class Block(nn.Module):
 class Decoder(nn.Module):
     """A decoder-only transformer over bytes; returns the mean cross-entropy of the next byte."""
 
-    def __init__(self, layers: int = 6, width: int = 384, heads: int = 6, context: int = 256) -> None:
+    def __init__(
+        self, layers: int = 6, width: int = 384, heads: int = 6, context: int = 256
+    ) -> None:
         super().__init__()
         self.token, self.position = nn.Embedding(VOCABULARY, width), nn.Embedding(context, width)
         self.blocks = nn.ModuleList(Block(width, heads) for _ in range(layers))

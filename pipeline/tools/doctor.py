@@ -79,4 +79,8 @@ def gpu() -> str:
         import torch
     except ImportError:
         return "unknown without torch"
-    return torch.cuda.get_device_name() if torch.cuda.is_available() else "none; the host device is used"
+    return (
+        torch.cuda.get_device_name()
+        if torch.cuda.is_available()
+        else "none; the host device is used"
+    )

@@ -32,7 +32,9 @@ def llama(layers: int, hidden: int = 64, vocabulary: int = 128) -> nn.Module:
 
 
 def tokens(batch: int, sequence: int, vocabulary: int = 128) -> dict[str, torch.Tensor]:
-    ids = torch.randint(0, vocabulary, (batch, sequence), generator=torch.Generator().manual_seed(0))
+    ids = torch.randint(
+        0, vocabulary, (batch, sequence), generator=torch.Generator().manual_seed(0)
+    )
     return {"input_ids": ids, "labels": ids.clone()}
 
 

@@ -1,6 +1,6 @@
 """Our own compile time, import to emitted Python, without compiling segments: 32 and 64 layers of Llama.
 
-    python test/benchmark/compile_time.py
+python test/benchmark/compile_time.py
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Step time with infinite budget over torch.compile, 8 layers of Llama, inductor segments.
 
-    python test/benchmark/step_time.py
+python test/benchmark/step_time.py
 """
 
 from __future__ import annotations

@@ -16,7 +16,9 @@ from residency.runtime import engine
 
 @pytest.mark.parametrize("optimizer", ["sgd", "adamw"])
 @pytest.mark.parametrize("name", zoo.MODELS)
-def test_any_budget_gives_the_bits_of_the_graphs_run_node_by_node(name: str, optimizer: str) -> None:
+def test_any_budget_gives_the_bits_of_the_graphs_run_node_by_node(
+    name: str, optimizer: str
+) -> None:
     model, batch = build(name)
     expected = train(model, batch, node_by_node, optimizer)
     produced = 0
@@ -67,5 +69,7 @@ def test_inductor_segments_are_as_close_to_eager_as_torch_compile(name: str) -> 
             if value is None:
                 assert b[key] is None and c[key] is None
                 continue
-            allowed = max((value - b[key]).abs().max().item(), 1e-5 * value.abs().max().item(), 1e-7)
+            allowed = max(
+                (value - b[key]).abs().max().item(), 1e-5 * value.abs().max().item(), 1e-7
+            )
             assert (value - c[key]).abs().max().item() <= 2 * allowed, key

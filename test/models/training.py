@@ -27,7 +27,9 @@ class Record:
     def differences(self, other: Record) -> list[str]:
         """Names of everything that is not equal bit for bit."""
         found = [
-            f"loss {i}" for i, (a, b) in enumerate(zip(self.losses, other.losses, strict=True)) if a != b
+            f"loss {i}"
+            for i, (a, b) in enumerate(zip(self.losses, other.losses, strict=True))
+            if a != b
         ]
         for i, (a, b) in enumerate(zip(self.gradients, other.gradients, strict=True)):
             found += [f"gradient {n} of step {i}" for n in a if not same(a[n], b[n])]

@@ -41,7 +41,9 @@ def small(**extra: object) -> dict[str, object]:
 def llama() -> nn.Module:
     from transformers import LlamaConfig, LlamaForCausalLM
 
-    return Loss(LlamaForCausalLM(LlamaConfig(**small(num_key_value_heads=2, attention_dropout=0.1))))
+    return Loss(
+        LlamaForCausalLM(LlamaConfig(**small(num_key_value_heads=2, attention_dropout=0.1)))
+    )
 
 
 def qwen3() -> nn.Module:

@@ -191,7 +191,9 @@ def test_two_models_compiled_in_one_process_interleave():
     for model, expected in zip(models, got, strict=True):
         model.zero_grad()
         model(x).pow(2).sum().backward()
-        assert all(torch.equal(p.grad, g) for p, g in zip(model.parameters(), expected, strict=True))
+        assert all(
+            torch.equal(p.grad, g) for p, g in zip(model.parameters(), expected, strict=True)
+        )
 
 
 def test_compiling_twice_gives_the_same_plan():
@@ -305,7 +307,10 @@ def test_memory_is_flat_over_many_steps():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"budget": 1}, "device_budget, segments, min_bytes, dump, fallback; got an unknown one: 'budget'"),
+        (
+            {"budget": 1},
+            "device_budget, segments, min_bytes, dump, fallback; got an unknown one: 'budget'",
+        ),
         ({"device_budget": "6 potatoes"}, "got: '6 potatoes'"),
         ({"device_budget": -1}, "got: -1"),
         ({"segments": "cuda"}, "got: 'cuda'"),
