@@ -5,8 +5,8 @@ Needs torch and nothing else of `residency`: a lowered program runs on a machine
 
 from __future__ import annotations
 
-from .transfer_engine import Counters, Engine, Pending, engine, engine_for
 from .paths import cmake_dir
 from .tracing import trace
+from .transfer_engine import Counters, Engine, Pending, engine, engine_for
 
 __all__ = ["Counters", "Engine", "Pending", "cmake_dir", "engine", "engine_for", "trace"]
