@@ -5,7 +5,7 @@ Each function says what it wraps, so that a torch release that moves something b
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
@@ -108,3 +108,77 @@ def backend_options(compiled: Callable, backend: str) -> Any:
     if getattr(wrapper, "compiler_name", None) != backend:
         raise TypeError(f'needs a function compiled with backend="{backend}", got: {compiled!r}')
     return wrapper.kwargs.get("options")
+
+
+def current_fake_mode() -> FakeTensorMode | None:
+    """The fake mode of the compilation that is going on, None outside of one."""
+    return torch._guards.detect_fake_mode()
+
+
+def new_fake_mode() -> FakeTensorMode:
+    """A fake mode for a graph that belongs to none."""
+    from torch.fx.experimental.symbolic_shapes import ShapeEnv
+
+    return FakeTensorMode(allow_non_fake_inputs=True, shape_env=ShapeEnv())
+
+
+def propagate(gm: fx.GraphModule, inputs: Sequence[Any], mode: FakeTensorMode) -> None:
+    """Computes `meta["val"]` of every node anew from fake inputs; decompositions are those for symbolic shapes."""
+    from torch._dispatch.python import enable_python_dispatcher
+    from torch.fx.passes.fake_tensor_prop import FakeTensorProp
+
+    with enable_python_dispatcher(), torch.no_grad(), torch._C._DisableAutocast():
+        FakeTensorProp(gm, mode=mode).propagate_dont_convert_inputs(*inputs)
+
+
+def inductor_compile(
+    gm: fx.GraphModule,
+    inputs: list[Any],
+    mode: FakeTensorMode,
+    *,
+    is_backward: bool,
+    is_inference: bool,
+    donated: list[int],
+    key_tag: str,
+) -> tuple[Callable[[list], Any], list[tuple[int | torch.SymInt, ...] | None]]:
+    """Inductor's compile_fx_inner: the boxed callable, and the strides of its outputs where Inductor knows them.
+
+    `donated` are inputs that a backward graph may overwrite. `key_tag` goes into the key of Inductor's cache on disk.
+    """
+    from types import SimpleNamespace
+
+    from torch._inductor.compile_fx import compile_fx_inner
+    from torch._inductor.utils import BoxedBool
+    from torch._inductor.virtualized import V
+
+    # A context of its own: Inductor reads what is donated from it and writes the strides into it.
+    context = torch._guards.TracingContext(mode)
+    context.fw_metadata = SimpleNamespace(bw_donated_idxs=donated)
+    tag = f"{torch.compiler.config.cache_key_tag}|residency {key_tag}"
+    with (
+        torch._guards.tracing(context),
+        V.set_fake_mode(mode),
+        torch.no_grad(),
+        torch._C._DisableAutocast(),
+        torch.compiler.config.patch(cache_key_tag=tag),
+    ):
+        compiled = compile_fx_inner(
+            gm,
+            inputs,
+            static_input_idxs=(),
+            is_backward=is_backward,
+            is_inference=is_inference,
+            cudagraphs=BoxedBool(False),
+        )
+    # Those in the context are numbers for one size; the compiled code keeps expressions.
+    strides = [
+        None if expressions is None else tuple(_size(e, mode.shape_env) for e in expressions)
+        for expressions in compiled.output_strides
+    ]
+    # What the object itself adds to each call serves the autotuner of GPU kernels.
+    tunes = getattr(compiled, "_compile_context", None) is not None
+    return compiled if tunes else compiled.current_callable, strides
+
+
+def _size(expression: str, shape_env: Any) -> int | torch.SymInt:
+    return int(expression) if shape_env is None else shape_env.deserialize_symexpr(expression)
