@@ -65,6 +65,8 @@ class FunctionBuilder:
         self._constants: dict[int, Bound] = {}
         """id of a constant object, which the node table keeps alive -> its argument"""
         self._started = False
+        self._helpers: list[ir.Operation] = []
+        """ops that only carry arguments of others"""
 
     def argument(self, node: fx.Node | None, typed: Typed, attributes: dict) -> Bound:
         self.arguments.append(Argument(node, typed, attributes))
@@ -140,8 +142,17 @@ class FunctionBuilder:
         self._keep(op)
         return op
 
+    def helper(self, name: str, operands: list[ir.Value], result: ir.Type) -> ir.Value:
+        """Appends an op that forms an argument of the next one."""
+        op = self.append(name, operands, [result])
+        self._helpers.append(op)
+        return op.results[0]
+
     def finish(self) -> None:
         if self.dirty:
+            for op in reversed(self._helpers):
+                if next(iter(op.results[0].uses), None) is None:
+                    op.erase()
             self.literals.sweep()
         context = self.shared.context
         type_ = ir.FunctionType.get(

@@ -87,7 +87,7 @@ class Literals:
     def sweep(self) -> None:
         """Erases constants that nothing reads: left when a call turned out to have no exact form."""
         for bound in reversed(list(self._known.values())):
-            if not any(True for _ in bound.value.uses):
+            if next(iter(bound.value.uses), None) is None:
                 bound.value.owner.erase()
         self._known.clear()
 

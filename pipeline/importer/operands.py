@@ -119,8 +119,8 @@ class Operands:
         if constant:
             return self.literals.list(bound, element, kind)
         type_ = self.types.parse(f"!torch.list<{element}>")
-        op = self.graph.append("torch.prim.ListConstruct", [b.value for b in bound], [type_])
-        return Bound(op.results[0], Kind.LIST + kind)
+        value = self.graph.helper("torch.prim.ListConstruct", [b.value for b in bound], type_)
+        return Bound(value, Kind.LIST + kind)
 
     def numbers_as_tensors(self, operands: list[Bound], how: Plan) -> list[Bound]:
         """Numbers that stand for tensors, as torch-mlir writes them; raising gives the number back."""
@@ -134,8 +134,8 @@ class Operands:
     def tensor(self, number: Bound) -> Bound:
         element = {Kind.INT: "si64", Kind.FLOAT: "f64", Kind.BOOL: "i1"}[number.kind]
         type_ = self.types.parse(f"!torch.vtensor<[],{element}>")
-        op = self.graph.append("torch.prim.NumToTensor.Scalar", [number.value], [type_])
-        return Bound(op.results[0], Kind.TENSOR)
+        value = self.graph.helper("torch.prim.NumToTensor.Scalar", [number.value], type_)
+        return Bound(value, Kind.TENSOR)
 
     def integer(self, value: Any) -> Bound | None:
         """An operand of symbolic integer arithmetic."""

@@ -9,6 +9,7 @@ import torch
 from torch import fx
 from torch_mlir import ir
 
+from ..importer.opaque import Unknown
 from ..node_table import Attribute, NodeInfo, NodeTable
 from .errors import RaiseError
 from .fake import Fakes
@@ -64,7 +65,7 @@ class GraphBuilder:
                 value = self.fakes.run(opcode, target, args, kwargs, self.attributes.__getitem__)
             except Exception as error:
                 raise RaiseError(op, f"has no fake value, {target} fails: {error}") from error
-            node.meta["val"] = value
+            set_value(node, value)
         return node
 
     def parts(self, node: fx.Node, results: list[ir.Value], info: NodeInfo | None) -> None:
@@ -72,7 +73,7 @@ class GraphBuilder:
         values = node.meta.get("val")
         for index, result in enumerate(results):
             if is_used(result):
-                value = values[index] if isinstance(values, tuple | list) else None
+                value = values[index] if isinstance(values, tuple | list) else Unknown
                 self.values[result] = self.part(node, index, value, info)
 
     def part(self, node: fx.Node, key: Any, value: Any, info: NodeInfo | None) -> fx.Node:
@@ -80,9 +81,11 @@ class GraphBuilder:
         known = info.result_meta.get(key) if info is not None and info.result_meta else None
         if known is not None:
             child.meta = dict(known)
+            if not self.fresh and "val" in known:
+                return child
         elif "stack_trace" in node.meta:
             child.meta["stack_trace"] = node.meta["stack_trace"]
-        child.meta["val"] = value
+        set_value(child, value)
         return child
 
     def structured(
@@ -102,10 +105,18 @@ class GraphBuilder:
             for key, item in items:
                 if not is_read(item, results):
                     continue
-                known = value[key] if isinstance(value, tuple | list | dict) else None
+                known = value[key] if isinstance(value, tuple | list | dict) else Unknown
                 visit(self.part(at, key, known, info if at is node else None), item, known)
 
         visit(node, structure, node.meta.get("val"))
+
+
+def set_value(node: fx.Node, value: Any) -> None:
+    """Records the value of a node; nothing is better than a wrong None."""
+    if value is Unknown:
+        node.meta.pop("val", None)
+    else:
+        node.meta["val"] = value
 
 
 def is_used(value: ir.Value) -> bool:

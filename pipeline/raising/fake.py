@@ -11,6 +11,7 @@ from torch import fx
 from torch.fx.experimental.symbolic_shapes import ShapeEnv
 from torch_mlir import ir
 
+from ..importer.opaque import Unknown
 from ..importer.types import ELEMENT_TYPES
 from ..torch_private import FakeTensor, FakeTensorMode, expression_of
 
@@ -31,7 +32,7 @@ class Fakes:
         self.mode = mode or FakeTensorMode(allow_non_fake_inputs=True, shape_env=ShapeEnv())
 
     def of_type(self, type_: ir.Type) -> Any:
-        """A contiguous tensor on the CPU, or a number, of an MLIR type; None for anything else."""
+        """A contiguous tensor on the CPU, or a symbolic size, of an MLIR type; Unknown for anything else."""
         text = str(type_)
         if text == "!torch.int":
             return self._size()
@@ -40,11 +41,11 @@ class Fakes:
         elif match := _BUILTIN.match(text):
             sizes = match[1].split("x")[:-1]
         else:
-            return None
+            return Unknown
         # Builtin integers have no sign: signed, as torch's are.
         dtype = _DTYPES.get(match[2]) or _DTYPES.get(f"s{match[2]}")
         if dtype is None:
-            return None
+            return Unknown
         shape = [self._size() if d == "?" else int(d) for d in sizes]
         with self.mode:
             return torch.empty(shape, dtype=dtype)
@@ -63,14 +64,19 @@ class Fakes:
         kwargs: dict[str, Any],
         attribute: Callable[[str], Any],
     ) -> Any:
-        """The value of a call on the values of its nodes; `attribute` gives what a get_attr node reads."""
+        """The value of a call on the values of its nodes, Unknown if one of these is; `attribute` gives what a get_attr reads."""
+        missing = False
 
         def value(node: fx.Node) -> Any:
+            nonlocal missing
             if node.op == "get_attr":
                 return self.of_value(attribute(node.target))
+            missing = missing or "val" not in node.meta
             return self.of_value(node.meta.get("val"))
 
         args, kwargs = fx.map_arg((args, kwargs), value)
+        if missing:
+            return Unknown
         if opcode == "call_method":
             target, args = getattr(args[0], target), args[1:]
         elif opcode == "call_module":

@@ -11,9 +11,10 @@ from torch_mlir import ir
 from ...dialect import attributes as attr
 from ...dialect import inner
 from ..importer.names import OPAQUE_PREFIX
+from ..importer.opaque import Unknown
 from ..node_table import NodeInfo, NodeTable
 from ..torch_private import FakeTensorMode, graph_module
-from .builder import GraphBuilder
+from .builder import GraphBuilder, set_value
 from .calls import TRANSPARENT, call_of, fill, handle_of, opaque_call, opaque_info, operator_name
 from .errors import RaiseError
 from .fake import Fakes, mode_of, same_layout
@@ -107,7 +108,7 @@ class Raiser(GraphBuilder):
             if example_inputs is not None:
                 self.example(node, examples[position])
             elif "val" not in node.meta:
-                node.meta["val"] = self.fakes.of_type(argument.type)
+                set_value(node, self.fakes.of_type(argument.type))
             self.values[argument] = node
         # After the placeholders, which FX wants first.
         for argument, handle in constants:
@@ -115,6 +116,8 @@ class Raiser(GraphBuilder):
 
     def example(self, node: fx.Node, example: Any) -> None:
         example = self.fakes.of_value(example)
+        if example is Unknown:
+            return
         if "val" in node.meta and not same_layout(node.meta["val"], example):
             self.fresh = True
             node.meta.pop("tensor_meta", None)
@@ -194,8 +197,8 @@ class Raiser(GraphBuilder):
             value = self.fakes.of_type(inner(type_) if name.endswith("_start") else type_)
         else:
             # Where bytes are changes neither shape nor layout.
-            value = args[0].meta.get("val") if isinstance(args[0], fx.Node) else args[0]
-        node.meta["val"] = value
+            value = value_at(args[0])
+        set_value(node, value)
         self.values[op.results[0]] = node
 
     def segment(self, op: ir.OpView) -> None:
@@ -203,14 +206,14 @@ class Raiser(GraphBuilder):
         args = tuple(self.operands(op))
         raised = self.segments.get(name)
         if raised is None:
-            examples = [a.meta.get("val") if isinstance(a, fx.Node) else a for a in args]
+            examples = [value_at(a) for a in args]
             callee = self.callee(op, name)
             raised = Raiser(callee, self.table, self.fakes, self.segments).run(examples)
             self.segments[name] = raised
         self.attributes[name] = raised
         node = self.graph.call_module(name, args)
         outputs = raised.graph.output_node().args[0]
-        node.meta["val"] = fx.map_arg(outputs, lambda n: n.meta.get("val"))
+        node.meta["val"] = fx.map_arg(outputs, value_at)
         self.parts(node, list(op.results), None)
 
     def callee(self, op: ir.OpView, name: str) -> ir.OpView:
@@ -232,3 +235,8 @@ class Raiser(GraphBuilder):
             # One description for each output: worthless once a pass has changed how many there are.
             if len(node.meta.get("desc") or operands) != len(operands):
                 del node.meta["desc"]
+
+
+def value_at(argument: Any) -> Any:
+    """The value of a node, or the constant that stands in its place."""
+    return argument.meta.get("val", Unknown) if isinstance(argument, fx.Node) else argument

@@ -5,6 +5,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import zip_longest
 from typing import Any
 
@@ -53,10 +54,13 @@ def record(
                 owner = next(r for r in found if _placeholders(r.graphs.backward) == signature)
                 key = name
 
-            def run(*inputs):
+            def run(inputs):
                 owner.inputs.setdefault(key, [copy_of(i) for i in inputs])
-                return graph(*inputs)
+                outputs = graph(*inputs)
+                inputs.clear()
+                return outputs
 
+            run._boxed_call = True
             return run
 
         return compile
@@ -131,14 +135,14 @@ def assert_same_bits(left: list[Any], right: list[Any]) -> None:
             assert a == b or repr(a) == repr(b), f"value {index}: {a} and {b}"
             continue
         assert (a.dtype, a.shape, a.layout) == (b.dtype, b.shape, b.layout), f"value {index}"
-        if a.layout is not torch.strided:
-            a, b = a.to_dense(), b.to_dense()
-        assert a.stride() == b.stride(), f"value {index}: strides {a.stride()} and {b.stride()}"
-        bits = [
-            t.detach().resolve_conj().resolve_neg().contiguous().reshape(-1).view(torch.uint8)
-            for t in (a, b)
-        ]
-        assert torch.equal(*bits), f"value {index} differs"
+        strides = [t.stride() if t.layout is torch.strided else None for t in (a, b)]
+        assert strides[0] == strides[1], f"value {index}: strides {strides}"
+        assert torch.equal(bits_of(a), bits_of(b)), f"value {index} differs"
+
+
+def bits_of(value: torch.Tensor) -> torch.Tensor:
+    value = value.detach().to_dense() if value.layout is not torch.strided else value.detach()
+    return value.resolve_conj().resolve_neg().contiguous().reshape(-1).view(torch.uint8)
 
 
 def listing(graph: fx.GraphModule) -> list[str]:
@@ -153,18 +157,24 @@ def listing(graph: fx.GraphModule) -> list[str]:
         if node in dead:
             continue
         if node.op == "placeholder":
-            numbers[node] = f"p{len(numbers)}"
+            numbers[node] = f"p{sum(n.op == 'placeholder' for n in numbers)}"
         elif node.op == "get_attr":
             numbers[node] = "attribute"
         elif node.target is operator.getitem:
             # Its place does not matter: it only names a part.
             numbers[node] = f"{numbers[node.args[0]]}[{node.args[1]}]"
         else:
-            shown = fx.map_arg((node.args, node.kwargs), lambda n: _Shown(numbers[n]))
+            shown = fx.node.map_aggregate((node.args, node.kwargs), partial(_show, numbers))
             shown = repr(shown).replace("(", "[").replace(")", "]").replace(",]", "]")
             lines.append(f"{node.op} {'' if node.op == 'output' else node.target} {shown}")
             numbers[node] = f"n{len(lines)}"
     return lines
+
+
+def _show(numbers: dict[fx.Node, str], value: Any) -> Any:
+    if isinstance(value, torch.Tensor):
+        return _Shown("attribute")
+    return _Shown(numbers[value]) if isinstance(value, fx.Node) else value
 
 
 class _Shown(str):
