@@ -236,9 +236,9 @@ def test_meta_of_fx_comes_back():
     original = recorded.graphs.forward
     step = imported(recorded.graphs)
     graph = raised(step.module, table=step.table)
-    originals = {n.target: n for n in original.graph.nodes if n.op == "call_function"}
+    originals = {(n.target, n.args[1:]): n for n in calls(original)}
     for node in calls(graph):
-        known = originals[node.target].meta
+        known = originals[node.target, node.args[1:]].meta
         assert node.meta.keys() == known.keys()
         assert all(node.meta[key] is value for key, value in known.items())
     names = [[n.name for n in g.graph.find_nodes(op="placeholder")] for g in (original, graph)]
