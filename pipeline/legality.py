@@ -11,8 +11,6 @@ SCHEDULED = frozenset(
     f"residency.{op}"
     for op in ("gather_start", "reduce_start", "offload_start", "reload_start", "wait", "free")
 )
-NUMBERS = ("torch.constant.", "torch.prim.", "torch.aten.sym_", "torch.aten.size")
-"""prefixes of ops that make the numbers and lists which views take"""
 
 
 @dataclass(frozen=True)
@@ -27,7 +25,7 @@ class Rules:
     tiers: bool = True
     """slots may be in another tier than the device"""
     views: bool = False
-    """entry functions may make views: they move no bytes, and an argument is no segment's result"""
+    """entry functions may also make views, of arguments for instance, and the numbers that these take"""
 
     def allows(self, op_name: str, *, in_segment: bool) -> bool:
         """True if an op may stand in an entry function, or in a segment."""

@@ -15,14 +15,13 @@ from ..ir import (
     is_private,
     params,
     result_attributes,
-    slot_of,
     slots,
     string,
     symbol_name,
-    symbol_ref,
     walk,
 )
-from ..legality import NUMBERS, RULES, SYMBOLS, Rules
+from ..legality import RULES, SYMBOLS, Rules
+from ..tensor_type import tensor_type
 from ._base import Pass
 
 ON_ARGUMENTS = frozenset({attr.KIND, attr.SLOT, attr.FX, attr.CONSTANT})
@@ -102,22 +101,25 @@ class _Check:
                 if side == "argument":
                     self.kind(func, what, given)
                 if attr.SLOT in given:
-                    self.slot_type(func, what, slot_of(given), value_type)
+                    self.slot_type(func, what, given[attr.SLOT], value_type)
 
     def kind(self, func: ir.OpView, what: str, given: Attributes) -> None:
         if attr.KIND not in given:
             return  # modules written by hand mark only what matters
-        kind = string(given[attr.KIND])
+        attribute = given[attr.KIND]
+        kind = string(attribute) if isinstance(attribute, ir.StringAttr) else str(attribute)
         if kind not in attr.KINDS:
             self.emit(func, f"{what} needs a kind out of {', '.join(attr.KINDS)}, got: {kind}")
         elif (kind == attr.SAVED) != (attr.SLOT in given):
-            has = "has no slot" if kind == attr.SAVED else f"has slot @{slot_of(given)}"
+            has = "has no slot" if kind == attr.SAVED else f"has slot {given[attr.SLOT]}"
             self.emit(func, f"{what} {has}, got kind: {kind}")
 
-    def slot_type(self, func: ir.OpView, what: str, slot: str, type_: ir.Type) -> None:
+    def slot_type(
+        self, func: ir.OpView, what: str, reference: ir.Attribute, type_: ir.Type
+    ) -> None:
         """An argument or result is where the tier of its slot says."""
-        if slot not in self.slots:
-            self.emit(func, f"{what} has a slot that is not defined: @{slot}")
+        slot = self.resolved(func, f"slot of {what}", reference, self.slots)
+        if slot is None:
             return
         tier = self.slots[slot].attributes["tier"].value
         wanted = self.types[slot]
@@ -140,15 +142,15 @@ class _Check:
             self.reads_device(op)
 
     def is_driver_op(self, op: ir.OpView, segment: bool) -> bool:
-        """True for what an entry function does itself, if it may: views of arguments, with their numbers."""
-        name = op.operation.name
-        if segment or not self.rules.views or not name.startswith("torch."):
+        """True for what entry functions do themselves, if they may: numbers, and views, which move no bytes."""
+        if segment or not self.rules.views or not op.operation.name.startswith("torch."):
             return False
-        if name.startswith(NUMBERS):
-            return True
-        from ..analysis import is_view  # needs torch's op schemas
+        if not any(tensor_type(result.type) for result in op.results):
+            return len(op.results) > 0
+        from ..analysis.effects import effects_of  # needs torch's op schemas
 
-        return is_view(op)
+        effects = effects_of(op)
+        return bool(effects.aliased) and not (effects.opaque or effects.written)
 
     def attributes(self, op: ir.OpView, known: frozenset[str]) -> None:
         for key in op.attributes:
@@ -170,11 +172,22 @@ class _Check:
         for kind, table in (("slot", self.slots), ("param", self.params)):
             if kind not in op.attributes:
                 continue
-            name = symbol_ref(op.attributes[kind])
-            if name not in table:
-                self.emit(op, f"{kind} of {op.operation.name} is not defined: @{name}")
-                continue
-            self.symbol_types(op, kind, name, table[name])
+            what = f"{kind} of {op.operation.name}"
+            name = self.resolved(op, what, op.attributes[kind], table)
+            if name is not None:
+                self.symbol_types(op, kind, name, table[name])
+
+    def resolved(
+        self, op: ir.OpView, what: str, reference: ir.Attribute, table: dict[str, ir.OpView]
+    ) -> str | None:
+        """The symbol that `reference` names, None after reporting that there is no such one."""
+        if not isinstance(reference, ir.FlatSymbolRefAttr):
+            self.emit(op, f"{what} must be one symbol, got: {reference}")
+        elif reference.value not in table:
+            self.emit(op, f"{what} is not defined: {reference}")
+        else:
+            return reference.value
+        return None
 
     def symbol_types(self, op: ir.OpView, kind: str, name: str, defined: ir.OpView) -> None:
         for place, part in _PARTS[op.operation.name]:
