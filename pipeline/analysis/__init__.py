@@ -1,0 +1,1 @@
+"""Facts about a module. Nothing here changes it."""

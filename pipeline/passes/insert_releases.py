@@ -1,0 +1,96 @@
+"""residency-insert-releases."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from torch_mlir import ir
+
+from ..analysis.effects import effects_of
+from ..analysis.uses import RETURN, Uses
+from ..ir import after, create, entries, erase, source_line, symbol
+from ._base import Pass
+
+
+@dataclass(frozen=True)
+class InsertReleases(Pass):
+    """Says where each gathered parameter is not needed any more: once the result of its last real use exists.
+
+    A use of any alias is a use: views, pieces of a split, and values that an unknown op may have kept. A view itself is no
+    real use, what reads it is. Releases of one result are chained.
+
+    Requires: phase `placed`; straight-line functions.
+    Afterwards: each gather has one release; gathers that nobody uses are erased; a gathered value that the caller gets is
+    an error, because it can never be released.
+
+    Input:
+        %w = residency.gather %shard {param = @w}
+        %y = torch.aten.mm %x, %w
+        use(%y)
+    Output:
+        %w = residency.gather %shard {param = @w}
+        %y = torch.aten.mm %x, %w
+        %r = residency.release %y, %w {param = @w}
+        use(%r)
+    """
+
+    name: ClassVar[str] = "residency-insert-releases"
+
+    def run(self, module: ir.Module) -> None:
+        for func in entries(module):
+            gathers = [
+                op for op in func.regions[0].blocks[0].operations
+                if op.operation.name == "residency.gather"
+            ]
+            if not gathers:
+                continue
+            uses = Uses(func)
+            # A later release goes behind an earlier one of the same result: in order of the gathers they nest as written.
+            tail: dict[ir.Value, ir.Value] = {}
+            for gather in gathers:
+                self.release(gather, uses, tail)
+
+    def release(self, gather: ir.OpView, uses: Uses, tail: dict[ir.Value, ir.Value]) -> None:
+        full = gather.results[0]
+        members = uses.aliases.same_storage(full)
+        readers = sorted({p for member in members for p in uses.readers.get(member, ())})
+        ops = [uses.ops[p] for p in readers]
+        if any(op.name == "residency.release" for op in ops):
+            return
+        if any(op.name == RETURN for op in ops):
+            self.emit(gather, f"gathered parameter @{symbol(gather, 'param')} is returned, so that it can never be released")
+            return
+        real = [op for op in ops if not _only_views(op)]
+        if not real:
+            for op in reversed(ops):
+                erase(op)
+            erase(gather)
+            return
+        last = real[-1]
+        if not len(last.results):
+            where = source_line(last.location) or last.name
+            self.emit(gather, f"gathered parameter @{symbol(gather, 'param')} has a last use without a result: {where}")
+            return
+        self.insert(gather, last, tail)
+
+    def insert(self, gather: ir.OpView, last: ir.Operation, tail: dict[ir.Value, ir.Value]) -> None:
+        first = last.results[0]
+        value = tail.get(first, first)
+        at = after(value.owner)
+        op = create(
+            "residency.release",
+            [value, gather.results[0]],
+            [value.type],
+            {"param": gather.attributes["param"]},
+            loc=last.location,
+            ip=at,
+        )
+        value.replace_all_uses_except(op.results[0], [op.operation])
+        tail[first] = op.results[0]
+
+
+def _only_views(op: ir.Operation) -> bool:
+    """True for an op that only makes aliases of what it reads."""
+    effects = effects_of(op)
+    return bool(effects.aliased) and not (effects.opaque or effects.random or effects.written)
