@@ -42,6 +42,21 @@ class OpaqueCall:
     results: Any
     """the structure of the value: nested tuples, lists and dicts with `Leaf` for result number i and constants"""
 
+    def flatten(self, value: Any, found: dict[int, Any]) -> None:
+        """Puts the parts of a value of this structure into `found`, by result number."""
+        _flatten(self.results, value, found)
+
+
+def _flatten(structure: Any, value: Any, found: dict[int, Any]) -> None:
+    if isinstance(structure, Leaf):
+        found[structure.index] = value
+    elif isinstance(structure, tuple | list):
+        for inner, item in zip(structure, value, strict=True):
+            _flatten(inner, item, found)
+    elif isinstance(structure, dict):
+        for key, inner in structure.items():
+            _flatten(inner, value[key], found)
+
 
 @dataclass(slots=True)
 class NodeInfo:
@@ -55,6 +70,17 @@ class NodeInfo:
     """result index -> meta of the `getitem` node that read it"""
     call: OpaqueCall | None = None
     constant: Any = None
+
+    def values(self, results: int) -> list[Any]:
+        """FX's value of each of the `results` results of the op, in order. Raises KeyError where FX knew none."""
+        if "val" not in self.meta:
+            raise KeyError(f"FX knew no value of the node: {self.name}")
+        value = self.meta["val"]
+        if self.call is not None:
+            found: dict[int, Any] = {}
+            self.call.flatten(value, found)
+            return [found[index] for index in range(results)]
+        return [value] if results == 1 else list(value)
 
 
 class NodeTable:

@@ -8,7 +8,7 @@ import torch
 from torch import fx
 
 from .literals import ENUMS, Bound
-from .schemas import ELEMENTS, MISSING, NODE_KINDS, Parameter, Plan
+from .schemas import ELEMENTS, MISSING, Parameter, Plan
 from .types import Kind
 
 if TYPE_CHECKING:
@@ -48,18 +48,14 @@ class Operands:
         if isinstance(value, fx.Node):
             value = self.graph.read(value)
         if value is None:
-            return self.literals.get(None) if parameter.optional else None
+            takes_none = parameter.optional or parameter.base == "Any"
+            return self.literals.get(None) if takes_none else None
         if isinstance(value, Bound):
-            return value if self.fits(value.kind, parameter) else None
+            # Whatever it is: the op by name takes any value, and raising puts it back where it was.
+            return value
         if parameter.is_list:
             return self.list(value, parameter) if isinstance(value, list | tuple) else None
         return self.element(value, parameter.base)
-
-    def fits(self, kind: str, parameter: Parameter) -> bool:
-        allowed = NODE_KINDS.get(parameter.base, ())
-        if parameter.is_list:
-            return kind[0] == Kind.LIST and kind[1:] in allowed
-        return kind in allowed
 
     def element(self, value: Any, base: str) -> Bound | None:
         """A literal for a parameter of schema type `base`; bool is not int, an int may be a float if that is exact."""
@@ -78,6 +74,8 @@ class Operands:
             return self.literals.get(value) if type_ in (int, float, bool) else None
         if base == "str":
             return self.literals.get(value) if type_ is str else None
+        if base == "Any":
+            return self.literals.get(value) if type_ in (int, float, bool, str) else None
         if base == "Device":
             return self.literals.get(value) if isinstance(value, torch.device) else None
         number = ENUMS[base].get(value) if base in ENUMS else None

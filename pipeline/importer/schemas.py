@@ -10,7 +10,6 @@ from typing import Any
 from ..torch_private import OpOverload, schema_of
 from .literals import OBJECTS
 from .names import RENAMED, SCALAR_FORMS, SYMBOLIC_FORMS, dialect_name, overload
-from .types import Kind
 
 MISSING = object()
 
@@ -23,16 +22,6 @@ ELEMENTS = {
     "number": "number",
 }
 """schema type -> element type of a list in the torch dialect"""
-
-NODE_KINDS = {
-    "Tensor": {Kind.TENSOR, Kind.INT, Kind.FLOAT, Kind.BOOL, Kind.ANY},
-    "int": {Kind.INT},
-    "float": {Kind.FLOAT, Kind.INT},
-    "bool": {Kind.BOOL},
-    "number": {Kind.INT, Kind.FLOAT, Kind.BOOL},
-    "Generator": {Kind.ANY},
-}
-"""schema type -> kinds of SSA values that may stand there"""
 
 
 @dataclass(frozen=True)

@@ -222,17 +222,6 @@ class Flat:
         else:
             value = (target.value if isinstance(target, Attribute) else target)(*args, **kwargs)
         found: dict[int, Any] = {}
-        _collect(self.call.results, value, found)
+        self.call.flatten(value, found)
         items = tuple(found[i] for i in range(len(found)))
         return items[0] if len(items) == 1 else items
-
-
-def _collect(structure: Any, value: Any, found: dict[int, Any]) -> None:
-    if isinstance(structure, Leaf):
-        found[structure.index] = value
-    elif isinstance(structure, tuple | list):
-        for inner, item in zip(structure, value, strict=True):
-            _collect(inner, item, found)
-    elif isinstance(structure, dict):
-        for key, inner in structure.items():
-            _collect(inner, value[key], found)

@@ -359,3 +359,37 @@ def test_opaque_call_needs_its_table():
     step, _ = step_of(lambda x: torch.as_strided(x, (2,), (1,)), torch.randn(3))
     with pytest.raises(RaiseError, match="needs the node table of its import, got an opaque call"):
         raised(step.module)
+
+
+def test_inputs_with_other_strides_reach_sub_graphs():
+    def step(x):
+        return torch.cond(x.sum() > 0, lambda y: y.sin(), lambda y: y.cos(), (x,))
+
+    (recorded,) = record(step, torch.randn(3, 4))
+    imported_ = check(recorded)
+    example = torch.randn(4, 3).t()
+    graph = raised(imported_.module, table=imported_.table, example_inputs=[example])
+    assert graph.graph.find_nodes(op="placeholder")[0].meta["val"].stride() == (1, 3)
+    assert torch.equal(graph(example)[0], step(example))
+
+
+def test_table_has_a_value_for_each_result():
+    def step(x):
+        x.copy_(x * 2)
+        a, b = x.topk(2)
+        return torch.cond(
+            a.sum() > 0, lambda y: (y + 1, y - 1), lambda y: (y * 2, y + 3), (a,)
+        ), b.split(1)
+
+    (recorded,) = record(lambda x: step(x * 1), torch.randn(4))
+    imported_ = check(recorded)
+    for op in body(imported_.module):
+        if attr.FX not in op.attributes or op.operation.name == "func.return":
+            continue
+        values = imported_.table[op.attributes[attr.FX].value].values(len(op.results))
+        assert len(values) == len(op.results)
+        for result, value in zip(op.results, values, strict=True):
+            if isinstance(value, torch.Tensor):
+                assert str(result.type).startswith(
+                    f"!torch.vtensor<[{','.join(map(str, value.shape))}]"
+                )
