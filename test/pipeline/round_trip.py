@@ -10,13 +10,14 @@ from itertools import zip_longest
 from typing import Any
 
 import torch
+from torch import fx
+from torch_mlir import ir
+
 from residency.dialect import attributes as attr
 from residency.pipeline.capture import StepGraphs
 from residency.pipeline.importer import ImportedStep, import_step
 from residency.pipeline.raise_fx import raise_function
 from residency.pipeline.torch_private import aot_backend, min_cut_partition
-from torch import fx
-from torch_mlir import ir
 
 
 @dataclass

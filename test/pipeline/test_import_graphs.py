@@ -6,11 +6,12 @@ import operator
 
 import pytest
 import torch
-from residency.pipeline.importer import import_step
-from residency.pipeline.raise_fx import raise_function
 from round_trip import assert_same_bits, function, listing, run
 from torch import fx, nn
 from torch.fx.experimental.proxy_tensor import make_fx
+
+from residency.pipeline.importer import import_step
+from residency.pipeline.raise_fx import raise_function
 
 aten = torch.ops.aten
 

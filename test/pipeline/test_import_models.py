@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 import torch
-from residency.pipeline.torch_private import inductor_decompositions
 from round_trip import check_all, opaque_targets, record
+
+from residency.pipeline.torch_private import inductor_decompositions
 
 sys.path.append(str(Path(__file__).parents[1] / "models"))
 

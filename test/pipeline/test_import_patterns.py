@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 import torch
 import torch.nn.functional as F
-from residency.pipeline.torch_private import inductor_decompositions
 from round_trip import check_all, opaque_targets, record
 from torch import nn
+
+from residency.pipeline.torch_private import inductor_decompositions
 
 CASES = {}
 

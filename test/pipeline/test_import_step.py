@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import pytest
 import torch
-from residency.pipeline.capture import capture, capture_graphs
-from residency.pipeline.importer import StepError, import_step
 from round_trip import check, function, imported, record
 from torch import fx, nn
 from torch_mlir import ir
+
+from residency.pipeline.capture import capture, capture_graphs
+from residency.pipeline.importer import StepError, import_step
 
 
 def leaf(*shape):

@@ -7,6 +7,11 @@ import operator
 
 import pytest
 import torch
+from round_trip import check, copy_of, function, imported, record, strip
+from torch import fx, nn
+from torch.fx.experimental.proxy_tensor import make_fx
+from torch_mlir import ir
+
 from residency import dialect
 from residency.dialect import attributes as attr
 from residency.pipeline.importer import import_step
@@ -17,10 +22,6 @@ from residency.pipeline.raise_fx import (
     raise_function,
     torch_call,
 )
-from round_trip import check, copy_of, function, imported, record, strip
-from torch import fx, nn
-from torch.fx.experimental.proxy_tensor import make_fx
-from torch_mlir import ir
 
 aten = torch.ops.aten
 
