@@ -45,14 +45,16 @@ def copied(diagnostic: ir.Diagnostic | ir.DiagnosticInfo) -> Diagnostic:
 
 
 @contextlib.contextmanager
-def captured(context: ir.Context) -> Iterator[list[Diagnostic]]:
-    """Collects what is emitted in `context` meanwhile, instead of printing it.
+def captured(context: ir.Context, *, only_errors: bool = False) -> Iterator[list[Diagnostic]]:
+    """Collects what is emitted in `context` meanwhile, instead of handing it on to be printed.
 
     Errors inside MLIR's own parser, verifier and pass manager come as MLIRError: see `of_error`.
     """
     found: list[Diagnostic] = []
 
     def keep(diagnostic: ir.Diagnostic) -> bool:
+        if only_errors and diagnostic.severity != ir.DiagnosticSeverity.ERROR:
+            return False
         found.append(copied(diagnostic))
         return True
 

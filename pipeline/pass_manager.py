@@ -23,10 +23,8 @@ class PassFailed(RuntimeError):
     """A pass failed, or left a module that does not verify."""
 
     def __init__(self, pass_: Element, diagnostics: list[Diagnostic], command: str | None) -> None:
-        first = diagnostics[0].message if diagnostics else "failed without a diagnostic"
-        super().__init__(
-            "\n".join([f"{pass_.name}: {first}", *map(str, diagnostics), _again(command)])
-        )
+        lines = [f"{pass_.name}: {diagnostics[0].message}", *map(str, diagnostics)]
+        super().__init__("\n".join([*lines, *([] if command is None else [_again(command)])]))
         self.pass_, self.diagnostics, self.command = pass_, diagnostics, command
 
 
@@ -44,14 +42,12 @@ def run_passes(
     *,
     dump: Path | str | None = None,
     print_after_all: TextIO | None = None,
-    warnings: list[Diagnostic] | None = None,
     reproduce: bool = True,
 ) -> list[PassTiming]:
     """Runs `passes` in order on `module`, verifying after each.
 
     `dump` is a folder that gets the module before the first pass and after each, as `NN_<pass>.mlir`;
-    `print_after_all` a stream that gets it after each. Diagnostics that do not fail a pass are
-    appended to `warnings`.
+    `print_after_all` a stream that gets it after each.
 
     Raises PassFailed. Then the failing input and the command that shows the failure again are in
     `dump`, or in a new temporary folder; not if `reproduce` is False.
@@ -68,19 +64,17 @@ def run_passes(
             start, source = index, _bytecode(module)
         began = time.perf_counter()
         try:
-            diagnostics = _apply(pass_, module)
+            errors = _apply(pass_, module)
         except Exception as error:
             command = _reproducer(source, module.context, passes[start : index + 1], folder)
-            error.add_note(f"in {pass_.name}; {_again(command)}")
+            error.add_note(f"in {pass_.name}" + ("" if command is None else f"; {_again(command)}"))
             raise
         timings.append(PassTiming(pass_.name, time.perf_counter() - began))
         if folder is not None:
             _write(folder / f"{index + 1:02}_{pass_.name}.mlir", module)
-        if any(d.severity == ERROR for d in diagnostics):
+        if errors:
             command = _reproducer(source, module.context, passes[start : index + 1], folder)
-            raise PassFailed(pass_, diagnostics, command)
-        if warnings is not None:
-            warnings += diagnostics
+            raise PassFailed(pass_, errors, command)
         if print_after_all is not None:
             print_after_all.write(
                 f"// -----// IR Dump After {pass_.name} //----- //\n{_text(module)}\n"
@@ -89,16 +83,17 @@ def run_passes(
 
 
 def _apply(pass_: Element, module: ir.Module) -> list[Diagnostic]:
-    """Runs a pass and verifies; returns all diagnostics, at least one error if either failed."""
-    errors: list[Diagnostic] = []
-    with captured(module.context) as diagnostics:
+    """Runs a pass and verifies; returns the errors."""
+    with captured(module.context, only_errors=True) as emitted:
         try:
             pass_.apply(module)
-            if not any(d.severity == ERROR for d in diagnostics):
+            if not emitted:
                 module.operation.verify()
         except ir.MLIRError as error:
-            errors = of_error(error) or [Diagnostic(ERROR, str(error), module.operation.location)]
-    return diagnostics + errors
+            return emitted + (
+                of_error(error) or [Diagnostic(ERROR, str(error), module.operation.location)]
+            )
+    return emitted
 
 
 def _bytecode(module: ir.Module) -> bytes:
@@ -116,8 +111,8 @@ def _write(path: Path, module: ir.Module) -> None:
     path.write_text(_text(module))
 
 
-def _again(command: str | None) -> str:
-    return "" if command is None else f"to see it again: {command}"
+def _again(command: str) -> str:
+    return f"to see it again: {command}"
 
 
 def _reproducer(

@@ -16,7 +16,7 @@ from pathlib import Path
 from torch_mlir import ir
 
 from ... import dialect
-from ..diagnostics import ERROR, Diagnostic, captured, of_error
+from ..diagnostics import ERROR, captured, of_error
 from ..pass_manager import PassFailed, run_passes
 from ..pipeline_parser import Element, parse_pipeline
 from ..pipeline_text import PipelineError
@@ -83,7 +83,7 @@ class _Run:
         output, diagnostics, command = b"", [], None
         with captured(self.context) as other:
             try:
-                output = self.output(chunk, other)
+                output = self.output(chunk)
             except ir.MLIRError as error:
                 diagnostics = of_error(error)
             except PassFailed as error:
@@ -102,7 +102,7 @@ class _Run:
         self.failed = any(d.severity == ERROR for d in diagnostics)
         return b"" if self.failed else output
 
-    def output(self, chunk: Chunk, warnings: list[Diagnostic]) -> bytes:
+    def output(self, chunk: Chunk) -> bytes:
         module = ir.Module.parse(chunk.text, self.context)
         after_all = sys.stderr if self.options.mlir_print_ir_after_all else None
         timings = run_passes(
@@ -110,7 +110,6 @@ class _Run:
             self.passes,
             dump=self.dump,
             print_after_all=after_all,
-            warnings=warnings,
             reproduce=self.dump is not None,
         )
         if self.options.mlir_timing:
