@@ -10,7 +10,11 @@ from .registry import create
 
 def imported() -> list[Pass]:
     """What the importer made, or a module written by hand: compute and symbols."""
-    return [create("residency-check-imported")]
+    return [
+        # Must precede the gate because modules written by hand name slots without defining them.
+        create("residency-match-slots"),
+        create("residency-check-imported"),
+    ]
 
 
 def placed(*, budget: int | float = math.inf, min_bytes: int | float = 0) -> list[Pass]:
@@ -23,28 +27,32 @@ def placed(*, budget: int | float = math.inf, min_bytes: int | float = 0) -> lis
         # Must precede offload-saved because moving a view frees nothing while its base stays: only values that own their
         # storage are worth a slot.
         create("residency-sink-views"),
+        # Must follow sink-views and precede insert-releases because an offload reads its value: the release of a gathered
+        # parameter that is saved would come too early.
         create("residency-offload-saved", budget=budget, min_bytes=min_bytes),
-        # Must follow offload-saved because an offload reads its value: a release in front of it would be too early.
         create("residency-insert-releases"),
-        # Must follow all passes that add or remove an offload or a reload, because it proves that they come in pairs.
+        # Must follow all passes that add or remove an offload or a reload because it proves that they come in pairs.
         create("residency-match-slots"),
         create("residency-check-placed"),
     ]
 
 
-def scheduled() -> list[Pass]:
-    """Says when each transfer starts, is waited for, and when device memory returns."""
-    return [create("residency-schedule-transfers"), create("residency-check-scheduled")]
+def scheduled(*, layers: bool = False) -> list[Pass]:
+    """Says when each transfer starts, when it is waited for, and when device memory returns.
 
-
-def outlined(*, layers: bool = False) -> list[Pass]:
-    """Moves compute into private functions, equal ones once.
-
-    With `layers`, segments also end where the model's layers do, so that a compiler sees one layer instead of all.
+    With `layers`, this happens only where the model's layers meet, so that a compiler sees whole layers.
     """
     return [
-        # Must precede outline-segments because cuts that miss the layers' period leave hardly any two segments equal.
+        # Must precede schedule-transfers because transfers end segments: off the layers' period they leave no two equal.
         *([create("residency-tag-layers")] if layers else []),
+        create("residency-schedule-transfers"),
+        create("residency-check-scheduled"),
+    ]
+
+
+def outlined() -> list[Pass]:
+    """Moves compute into private functions, equal ones once."""
+    return [
         create("residency-outline-segments"),
         # Must follow outline-segments, which makes one function per segment, equal or not.
         create("residency-dedupe-segments"),
@@ -59,6 +67,6 @@ def backend(
     return [
         *imported(),
         *placed(budget=budget, min_bytes=min_bytes),
-        *scheduled(),
-        *outlined(layers=layers),
+        *scheduled(layers=layers),
+        *outlined(),
     ]
