@@ -71,7 +71,8 @@ def report(diagnostic: Diagnostic, chunk: Chunk, out: TextIO) -> None:
         out.write(f"{place(diagnostic.location)}: {diagnostic.severity}: {diagnostic.message}\n")
     else:
         line, column = found.start_line, found.start_col
-        out.write(f"{chunk.name}:{line}:{column}: {diagnostic.severity}: {diagnostic.message}\n")
+        where = f"{chunk.name}:{line}:{column}" if line else chunk.name
+        out.write(f"{where}: {diagnostic.severity}: {diagnostic.message}\n")
         if 0 < line <= len(chunk.lines):
             out.write(f"{chunk.lines[line - 1]}\n{' ' * (column - 1)}^\n")
     for note in diagnostic.notes:
