@@ -5,6 +5,8 @@ Each function says what it wraps, so that a torch release that moves something b
 
 from __future__ import annotations
 
+import contextlib
+import inspect
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -75,14 +77,48 @@ def inductor_partition(*args: Any, **kwargs: Any) -> tuple[fx.GraphModule, fx.Gr
     """Inductor's own partitioner, which runs its passes on the joint graph first."""
     from torch._inductor.compile_fx import partition_fn
 
-    return partition_fn(*args, **kwargs)
+    with _inductor_fake_mode():
+        return partition_fn(*args, **kwargs)
 
 
-def inductor_joint_passes(graph: fx.GraphModule) -> None:
+def inductor_joint_passes(graph: fx.GraphModule) -> fx.GraphModule:
     """The passes that Inductor runs on a graph which is not partitioned (inference)."""
     from torch._inductor.compile_fx import _recursive_joint_graph_passes
 
-    _recursive_joint_graph_passes(graph)
+    with _inductor_fake_mode():
+        return _recursive_joint_graph_passes(graph)
+
+
+def _inductor_fake_mode() -> contextlib.AbstractContextManager:
+    """Inductor's passes make values (the seeds of dropout) in the mode that it keeps in a global of its own."""
+    from torch._inductor.virtualized import V
+
+    return V.set_fake_mode(current_fake_mode() or new_fake_mode())
+
+
+def inductor_backend(**options: Any) -> Callable:
+    """`aot_backend` with the decompositions, passes before autograd and settings that Inductor's own backend has."""
+    from torch._dynamo import compiled_autograd
+    from torch._functorch import config
+    from torch._functorch.aot_autograd import aot_module_simplified
+
+    options = {
+        "decompositions": inductor_decompositions(),
+        "keep_inference_input_mutations": True,
+        **options,
+    }
+    if "pre_grad_passes" in inspect.signature(aot_module_simplified).parameters:
+        from torch._inductor.compile_fx import run_pre_grad_passes
+
+        options.setdefault("pre_grad_passes", run_pre_grad_passes)
+    backend = aot_backend(**options)
+
+    def compile_graph(gm: fx.GraphModule, inputs: Sequence[Any]) -> Callable:
+        # Effect tokens stay inside the graph: nobody outside passes them.
+        with compiled_autograd._disable(), config.patch(unlift_effect_tokens=True):
+            return backend(gm, inputs)
+
+    return compile_graph
 
 
 def report_output_strides(strides: list[tuple[int, ...] | None]) -> None:
