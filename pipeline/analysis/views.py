@@ -32,6 +32,11 @@ def is_view(op: ir.OpView | ir.Operation) -> bool:
     )
 
 
+def only_aliases(op: ir.OpView | ir.Operation) -> bool:
+    """True for an op that reads no bytes: a view, or a list that holds values. What reads its result reads the storage."""
+    return is_view(op) or op.operation.name in LISTS
+
+
 def is_constant(value: ir.Value) -> bool:
     """True for a constant, or a list of constants."""
     if isinstance(value, ir.BlockArgument):

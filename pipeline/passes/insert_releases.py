@@ -7,8 +7,8 @@ from typing import ClassVar
 
 from torch_mlir import ir
 
-from ..analysis.effects import effects_of
 from ..analysis.uses import RETURN, Uses
+from ..analysis.views import only_aliases
 from ..ir import after, create, entries, erase, source_line, symbol
 from ._base import Pass
 
@@ -61,7 +61,7 @@ class InsertReleases(Pass):
         if any(op.name == RETURN for op in ops):
             self.emit(gather, f"gathered parameter @{symbol(gather, 'param')} is returned, so that it can never be released")
             return
-        real = [op for op in ops if not _only_views(op)]
+        real = [op for op in ops if not only_aliases(op)]
         if not real:
             for op in reversed(ops):
                 erase(op)
@@ -89,8 +89,3 @@ class InsertReleases(Pass):
         value.replace_all_uses_except(op.results[0], [op.operation])
         tail[first] = op.results[0]
 
-
-def _only_views(op: ir.Operation) -> bool:
-    """True for an op that only makes aliases of what it reads."""
-    effects = effects_of(op)
-    return bool(effects.aliased) and not (effects.opaque or effects.random or effects.written)

@@ -10,7 +10,7 @@ from torch_mlir import ir
 from ...dialect import attributes as attr
 from ..analysis.aliases import Aliases
 from ..analysis.effects import effects_of
-from ..analysis.views import Chain, chain_of
+from ..analysis.views import Chain, chain_of, is_view
 from ..ir import (
     Attributes,
     argument_attributes,
@@ -20,6 +20,7 @@ from ..ir import (
     create,
     entries,
     results,
+    return_op,
     set_arguments,
     set_results,
     slot_of,
@@ -58,6 +59,7 @@ class SinkViews(Pass):
         if plan.chains:
             plan.rewrite_forward()
             plan.rewrite_backward(functions["backward"])
+            plan.erase_dead_views()
             plan.erase_unused_slots()
 
 
@@ -174,10 +176,14 @@ class _Plan:
             for index, (before, slot) in enumerate(zip(present, after, strict=True))
         ]
         by_slot = {s: i for i, s in zip(order, after, strict=True) if s is not None}
-        at = ir.InsertionPoint.at_block_begin(block(backward))
+        position = {op.operation: i for i, op in enumerate(block(backward).operations)}
         for index, slot in enumerate(present):
             if slot in self.chains:
-                view = self.replay(slot, values[by_slot[self.bases[slot]]], at)
+                # Where the view is used first: a view at the top would make its base come back at the top.
+                users = [use.owner.operation for use in values[index].uses]
+                first = min(users, key=position.__getitem__, default=return_op(backward))
+                base = values[by_slot[self.bases[slot]]]
+                view = self.replay(slot, base, ir.InsertionPoint(first))
                 values[index].replace_all_uses_with(view)
         everything = arguments(backward)
         set_arguments(backward, [everything[index] for index in order if index is not None])
@@ -188,6 +194,12 @@ class _Plan:
         for op in chain.ops:
             clone(op, mapping, at)
         return mapping[self.views[slot]]
+
+    def erase_dead_views(self) -> None:
+        """Views that only the return read. They were cloned into backward, so they go last."""
+        for op in reversed(list(block(self.forward).operations)):
+            if is_view(op) and not any(next(iter(r.uses), None) for r in op.results):
+                op.operation.erase()
 
     def erase_unused_slots(self) -> None:
         remaining = {slot_of(attributes) for _, attributes in results(self.forward)}
