@@ -17,10 +17,10 @@ _HOST_COMPUTE = 0
 """the compute stream's handle on the host device, whose compute is the calling thread"""
 
 TIMINGS = {
-    "async": _engine.Timing.ASYNC,
-    "lazy": _engine.Timing.LAZY,
-    "eager": _engine.Timing.EAGER,
-    "random": _engine.Timing.RANDOM,
+    "async": _engine.ASYNC,
+    "lazy": _engine.LAZY,
+    "eager": _engine.EAGER,
+    "random": _engine.RANDOM,
 }
 
 
@@ -83,8 +83,8 @@ class Engine:
         """`device` is "host". Raises ValueError for another."""
         self.device = device
         self._native = _engine.Engine(device)
-        self._saved = StorageAccount(partial(self._native.account, _engine.Account.SAVED))
-        self._reloaded = StorageAccount(partial(self._native.account, _engine.Account.RELOADED))
+        self._saved = StorageAccount(partial(self._native.account, _engine.SAVED))
+        self._reloaded = StorageAccount(partial(self._native.account, _engine.RELOADED))
         self._slots: list[str] = []
 
     def slot(self, name: str) -> int:

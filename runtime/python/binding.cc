@@ -235,14 +235,12 @@ NB_MODULE(_engine, m) {
                              std::to_string(residency_abi_version()));
   }
 
-  nb::enum_<residency_timing>(m, "Timing")
-      .value("ASYNC", RESIDENCY_TIMING_ASYNC)
-      .value("LAZY", RESIDENCY_TIMING_LAZY)
-      .value("EAGER", RESIDENCY_TIMING_EAGER)
-      .value("RANDOM", RESIDENCY_TIMING_RANDOM);
-  nb::enum_<residency_account_kind>(m, "Account")
-      .value("SAVED", RESIDENCY_ACCOUNT_SAVED)
-      .value("RELOADED", RESIDENCY_ACCOUNT_RELOADED);
+  m.attr("ASYNC") = int{RESIDENCY_TIMING_ASYNC};
+  m.attr("LAZY") = int{RESIDENCY_TIMING_LAZY};
+  m.attr("EAGER") = int{RESIDENCY_TIMING_EAGER};
+  m.attr("RANDOM") = int{RESIDENCY_TIMING_RANDOM};
+  m.attr("SAVED") = int{RESIDENCY_ACCOUNT_SAVED};
+  m.attr("RELOADED") = int{RESIDENCY_ACCOUNT_RELOADED};
 
   nb::class_<Pending>(m, "Pending", "A transfer in flight; waited on exactly once.")
       .def_rw("result", &Pending::result, "what the wait returns")

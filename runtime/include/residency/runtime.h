@@ -11,6 +11,8 @@
  * tensor is the span of its storage that it covers: (1 + sum((size_i - 1) * stride_i)) elements.
  *   - `compute` is the native handle of the stream that the caller issues its compute on: a
  * CUstream on the cuda device; NULL on the host device, whose compute is the calling thread.
+ *   - Enumerations travel as int32_t, so that their size is fixed and a value from a newer caller
+ * is an error, not a crash.
  *   - All functions are thread-safe unless they say otherwise. None calls back into the caller.
  */
 #ifndef RESIDENCY_RUNTIME_H
@@ -32,15 +34,15 @@ extern "C" {
 /* Grows by one when a function or struct below changes in a way that old callers would notice. */
 #define RESIDENCY_ABI_VERSION 1
 
-typedef enum residency_status_t {
+typedef int32_t residency_status_t;
+enum {
   RESIDENCY_OK = 0,
-  RESIDENCY_INVALID_ARGUMENT = 1, /* a null pointer, an unknown slot, a bad option */
-  RESIDENCY_FAILED_PRECONDITION =
-      2, /* the call is legal, but not now: a second wait on one transfer */
+  RESIDENCY_INVALID_ARGUMENT = 1,    /* a null pointer, an unknown slot, a bad option */
+  RESIDENCY_FAILED_PRECONDITION = 2, /* legal, but not now: a second wait on one transfer */
   RESIDENCY_OUT_OF_MEMORY = 3,
   RESIDENCY_UNAVAILABLE = 4, /* the device or its driver is not on this machine */
   RESIDENCY_INTERNAL = 5
-} residency_status_t;
+};
 
 /* One engine for one device. */
 typedef struct residency_engine residency_engine;
@@ -57,13 +59,14 @@ typedef uint32_t residency_slot;
 typedef uint64_t residency_transfer;
 
 /* When transfers run. A schedule that is right gives the same bits under all of them. */
-typedef enum residency_timing {
+typedef int32_t residency_timing;
+enum {
   RESIDENCY_TIMING_ASYNC = 0, /* on the stream's own thread, as soon as it can */
   RESIDENCY_TIMING_LAZY = 1,  /* only when somebody waits for it: catches a missing wait */
   RESIDENCY_TIMING_EAGER =
       2, /* inside the call that starts it: catches a source that is not ready yet */
   RESIDENCY_TIMING_RANDOM = 3 /* on the stream's thread, each after a delay drawn from the seed */
-} residency_timing;
+};
 
 /* What an engine has done. All sizes in bytes; `now` values fall, the others only rise. A caller
  * sets struct_size to sizeof(residency_counters); fields that an older caller does not know are
@@ -91,10 +94,11 @@ typedef struct residency_counters {
                           host device */
 } residency_counters;
 
-typedef enum residency_account_kind {
+typedef int32_t residency_account_kind;
+enum {
   RESIDENCY_ACCOUNT_SAVED = 0,   /* bytes that forward saved on the device */
   RESIDENCY_ACCOUNT_RELOADED = 1 /* bytes that a reload brought back */
-} residency_account_kind;
+};
 
 /* The message of the calling thread's last failed call; valid until its next failed call. Never
  * NULL. */
