@@ -219,7 +219,11 @@ def set_results(func: ir.OpView, new: Iterable[tuple[ir.Value, Attributes]]) -> 
     """Makes `func` return the listed values; returns the new return op."""
     new, old = list(new), return_op(func)
     made = ir.Operation.create(
-        "func.return", operands=[v for v, _ in new], loc=old.operation.location, ip=before(old)
+        "func.return",
+        operands=[v for v, _ in new],
+        attributes={name: old.attributes[name] for name in old.attributes},
+        loc=old.operation.location,
+        ip=before(old),
     )
     old.operation.erase()
     _set_type(func)

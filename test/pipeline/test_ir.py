@@ -136,6 +136,13 @@ def test_results_keep_their_attributes(module: ir.Module, forward) -> None:
     assert module.operation.verify()
 
 
+def test_the_return_op_keeps_its_attributes(module: ir.Module, forward) -> None:
+    handle = ir.IntegerAttr.get(ir.IntegerType.get_signless(64, module.context), 7)
+    rir.return_op(forward).attributes[attr.FX] = handle
+    rir.remove_result(forward, 0)
+    assert rir.return_op(forward).attributes[attr.FX] == handle
+
+
 def test_a_type_can_change_in_place(module: ir.Module, forward) -> None:
     rir.set_argument_type(forward, 1, ir.Type.parse("i64", module.context))
     assert str(forward.attributes["function_type"]).startswith(
