@@ -43,7 +43,9 @@ def base_of(node: fx.Node) -> fx.Node:
 
 def cut(gm: fx.GraphModule, count: int, at: Callable[[fx.Node], bool] | None = None) -> list[Piece]:
     """`count` segments of about equal length, or a cut before each node that `at` picks."""
-    work = [n for n in gm.graph.nodes if n.op in ("call_function", "get_attr") and not is_replayed(n)]
+    work = [
+        n for n in gm.graph.nodes if n.op in ("call_function", "get_attr") and not is_replayed(n)
+    ]
     groups: list[list[fx.Node]] = [[]]
     for index, node in enumerate(work):
         starts = at(node) if at else index >= len(groups) * len(work) / count
@@ -57,7 +59,10 @@ def cut(gm: fx.GraphModule, count: int, at: Callable[[fx.Node], bool] | None = N
     for node in outputs:
         if is_replayed(node) and base_of(node) in group_of:
             returned.setdefault(group_of[base_of(node)], []).append(node)
-    return [piece(gm, i, group, group_of, returned.get(i, []), outputs) for i, group in enumerate(groups)]
+    return [
+        piece(gm, i, group, group_of, returned.get(i, []), outputs)
+        for i, group in enumerate(groups)
+    ]
 
 
 def piece(
@@ -146,7 +151,8 @@ class Chain:
             self.steps.append((compiled, p, dying))
         self.env = env
         self.strides = [
-            tuple(v.stride()) if isinstance(v := self.fake(n), torch.Tensor) else None for n in self.result
+            tuple(v.stride()) if isinstance(v := self.fake(n), torch.Tensor) else None
+            for n in self.result
         ]
 
     def fake(self, node: object) -> object:
