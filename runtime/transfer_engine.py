@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from functools import partial
 
 import torch
+from torch.utils.dlpack import from_dlpack
 
 from . import _engine
 from ._engine import Pending
 from .lifetimes import StorageAccount
-from .tensors import copy_covered, covered_elements, empty_as, over_memory
+from .tensors import BYTES, TYPE_CODES, copy_covered, covered_elements, empty_as, over_memory
 
 _HOST_COMPUTE = 0
 """the compute stream's handle on the host device, whose compute is the calling thread"""
@@ -102,11 +103,16 @@ class Engine:
         """
         if tensor.is_conj() or tensor.is_neg():  # a bit of the tensor that its bytes do not show
             tensor = tensor.resolve_conj().resolve_neg()
-        size = covered_elements(tensor) * tensor.element_size()
+        code = TYPE_CODES.get(tensor.dtype)
+        if code is None:
+            size = covered_elements(tensor) * tensor.element_size()
+            layout = (size,), (1,), BYTES, 1
+        else:
+            layout = tensor.shape, tensor.stride(), code, tensor.element_size()
         pending, memory = self._native.offload_start(
-            tensor.data_ptr(), size, slot, _HOST_COMPUTE, tensor
+            tensor.data_ptr(), *layout, slot, _HOST_COMPUTE, tensor
         )
-        pending.result = over_memory(memory, tensor)
+        pending.result = over_memory(memory, tensor) if code is None else from_dlpack(memory)
         return pending
 
     def reload_start(
@@ -118,9 +124,15 @@ class Engine:
         A tensor that is not of this engine, as hooks on saved tensors may put in its place, is copied at once.
         """
         result = empty_as(host, device)
-        size = covered_elements(host) * host.element_size()
         pending = self._native.reload_start(
-            host.data_ptr(), result.data_ptr(), size, slot, _HOST_COMPUTE, result
+            host.data_ptr(),
+            result.data_ptr(),
+            host.shape,
+            host.stride(),
+            host.element_size(),
+            slot,
+            _HOST_COMPUTE,
+            result,
         )
         if pending is None:
             copy_covered(result, host)

@@ -6,6 +6,7 @@
 #include <memory>
 #include <mutex>
 #include <unordered_map>
+#include <vector>
 
 #include "residency/runtime.h"
 
@@ -32,14 +33,17 @@ void* address(uintptr_t value) {
   return reinterpret_cast<void*>(value);
 }
 
-// The part of DLPack (version 0) that a one-dimensional array of bytes needs; the layout is fixed
+// The part of DLPack (version 0) that a tensor needs to change hands; the layout is fixed
 // by its specification.
+struct DLType {
+  uint8_t code, bits;
+  uint16_t lanes;
+};
 struct DLTensor {
   void* data;
   int32_t device_type, device_id;
   int32_t dimensions;
-  uint8_t code, bits;
-  uint16_t lanes;
+  DLType type;
   int64_t* shape;
   int64_t* strides;
   uint64_t byte_offset;
@@ -81,24 +85,55 @@ class Buffers {
 // Kept alive by every capsule: a tensor may outlive the engine.
 using SharedBuffers = std::shared_ptr<Buffers>;
 
+// The shape, strides and element type that a host tensor gets.
+struct Layout {
+  std::vector<int64_t> shape, strides;
+  DLType type;
+  size_t item_bytes;
+
+  Layout(const nb::tuple& sizes, const nb::tuple& steps, uint8_t code, size_t item_bytes)
+      : type{code, static_cast<uint8_t>(item_bytes * 8), 1}, item_bytes(item_bytes) {
+    if (sizes.size() != steps.size()) throw nb::value_error("shape and strides differ in length");
+    shape.reserve(sizes.size());
+    strides.reserve(sizes.size());
+    for (nb::handle size : sizes) shape.push_back(nb::cast<int64_t>(size));
+    for (nb::handle step : steps) strides.push_back(nb::cast<int64_t>(step));
+  }
+
+  // From the first element to the last one, gaps between them included.
+  size_t covered_bytes() const {
+    int64_t last = 0;
+    for (size_t i = 0; i < shape.size(); ++i) {
+      if (shape[i] == 0) return 0;
+      last += (shape[i] - 1) * strides[i];
+    }
+    return static_cast<size_t>(last + 1) * item_bytes;
+  }
+};
+
 struct HostMemory {
   DLManagedTensor managed{};
-  int64_t size, stride = 1;
+  Layout layout;
   residency_buffer* buffer;
   SharedBuffers buffers;
 
-  HostMemory(residency_buffer* buffer, SharedBuffers buffers)
-      : size(static_cast<int64_t>(residency_buffer_bytes(buffer))),
-        buffer(buffer),
-        buffers(std::move(buffers)) {
+  HostMemory(Layout from, residency_buffer* buffer, SharedBuffers buffers)
+      : layout(std::move(from)), buffer(buffer), buffers(std::move(buffers)) {
     constexpr int32_t cpu = 1;
-    constexpr uint8_t unsigned_integer = 1;
-    managed.tensor = {
-        residency_buffer_data(buffer), cpu, 0, 1, unsigned_integer, 8, 1, &size, &stride, 0};
+    managed.tensor = {residency_buffer_data(buffer),
+                      cpu,
+                      0,
+                      static_cast<int32_t>(layout.shape.size()),
+                      layout.type,
+                      layout.shape.data(),
+                      layout.strides.data(),
+                      0};
     managed.context = this;
     managed.deleter = [](DLManagedTensor* self) { delete static_cast<HostMemory*>(self->context); };
   }
   ~HostMemory() { buffers->release(buffer); }
+  HostMemory(const HostMemory&) = delete;
+  HostMemory& operator=(const HostMemory&) = delete;
 };
 
 nb::object capsule_of(HostMemory* memory) {
@@ -199,22 +234,31 @@ nb::dict counters(Engine& engine) {
   return result;
 }
 
-nb::tuple offload_start(nb::handle_t<Engine> self, uintptr_t source, size_t bytes,
+// Returns the transfer and a capsule that owns the host memory, laid out as the source is. `keep`
+// is the source.
+nb::tuple offload_start(nb::handle_t<Engine> self, uintptr_t source, const nb::tuple& shape,
+                        const nb::tuple& strides, uint8_t type_code, size_t item_bytes,
                         residency_slot slot, uintptr_t compute, nb::object keep) {
   Engine& engine = nb::cast<Engine&>(self);
+  Layout layout(shape, strides, type_code, item_bytes);
   residency_buffer* buffer;
   residency_transfer transfer;
-  check(residency_offload_start(engine.handle, slot, address(source), bytes, address(compute),
-                                &buffer, &transfer));
+  check(residency_offload_start(engine.handle, slot, address(source), layout.covered_bytes(),
+                                address(compute), &buffer, &transfer));
+  engine.buffers->add(buffer);
+  auto memory = std::make_unique<HostMemory>(std::move(layout), buffer, engine.buffers);
   auto* pending = new Pending(nb::borrow(self), transfer, address(compute), std::move(keep));
   nb::object owned = nb::cast(pending, nb::rv_policy::take_ownership);
-  engine.buffers->add(buffer);
-  return nb::make_tuple(owned, capsule_of(new HostMemory(buffer, engine.buffers)));
+  return nb::make_tuple(owned, capsule_of(memory.release()));
 }
 
+// Returns the transfer, or None if no buffer of this engine begins at `host`. `result` is the
+// destination.
 nb::object reload_start(nb::handle_t<Engine> self, uintptr_t host, uintptr_t destination,
-                        size_t bytes, residency_slot slot, uintptr_t compute, nb::object result) {
+                        const nb::tuple& shape, const nb::tuple& strides, size_t item_bytes,
+                        residency_slot slot, uintptr_t compute, nb::object result) {
   Engine& engine = nb::cast<Engine&>(self);
+  size_t bytes = Layout(shape, strides, 0, item_bytes).covered_bytes();
   residency_buffer* buffer = engine.buffers->find(address(host), bytes);
   if (!buffer) return nb::none();
   residency_transfer transfer;
