@@ -96,4 +96,3 @@ def _by_schema(name: str, operands: int) -> Effects:
             aliased.append(index)
     random = torch.Tag.nondeterministic_seeded in target.tags or not schema.returns
     return Effects(tuple(aliased), tuple(written), random=random or bool(written))
-

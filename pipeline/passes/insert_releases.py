@@ -40,7 +40,8 @@ class InsertReleases(Pass):
     def run(self, module: ir.Module) -> None:
         for func in entries(module):
             gathers = [
-                op for op in func.regions[0].blocks[0].operations
+                op
+                for op in func.regions[0].blocks[0].operations
                 if op.operation.name == "residency.gather"
             ]
             if not gathers:
@@ -59,7 +60,10 @@ class InsertReleases(Pass):
         if any(op.name == "residency.release" for op in ops):
             return
         if any(op.name == RETURN for op in ops):
-            self.emit(gather, f"gathered parameter @{symbol(gather, 'param')} is returned, so that it can never be released")
+            self.emit(
+                gather,
+                f"gathered parameter @{symbol(gather, 'param')} is returned, so that it can never be released",
+            )
             return
         real = [op for op in ops if not only_aliases(op)]
         if not real:
@@ -70,7 +74,10 @@ class InsertReleases(Pass):
         last = real[-1]
         if not len(last.results):
             where = source_line(last.location) or last.name
-            self.emit(gather, f"gathered parameter @{symbol(gather, 'param')} has a last use without a result: {where}")
+            self.emit(
+                gather,
+                f"gathered parameter @{symbol(gather, 'param')} has a last use without a result: {where}",
+            )
             return
         self.insert(gather, last, tail)
 
@@ -88,4 +95,3 @@ class InsertReleases(Pass):
         )
         value.replace_all_uses_except(op.results[0], [op.operation])
         tail[first] = op.results[0]
-

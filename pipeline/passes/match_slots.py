@@ -8,8 +8,8 @@ from typing import ClassVar
 
 from torch_mlir import ir
 
-from ...dialect import inner
 from ...dialect import attributes as attr
+from ...dialect import inner
 from ..ir import (
     arguments,
     at_begin,
@@ -108,14 +108,20 @@ class MatchSlots(Pass):
         return create("residency.slot", attributes=attributes, loc=loc, ip=at_begin(module.body))
 
     def check(self, slot: ir.OpView, name: str, side: _Sides, has_backward: bool) -> None:
-        self.check_once(side.offloads, lambda where: f"slot @{name} is offloaded twice, first {where}")
-        self.check_once(side.reloads, lambda where: f"slot @{name} is reloaded twice, first {where}")
+        self.check_once(
+            side.offloads, lambda where: f"slot @{name} is offloaded twice, first {where}"
+        )
+        self.check_once(
+            side.reloads, lambda where: f"slot @{name} is reloaded twice, first {where}"
+        )
         if side.reloads and not side.offloads:
             self.emit(side.reloads[0], f"slot @{name} is reloaded but never offloaded")
         if side.offloads and not side.reloads:
             self.emit(side.offloads[0], f"slot @{name} is offloaded but never reloaded")
         if side.saved and not side.read and has_backward:
-            self.emit(slot, f"slot @{name} is saved by forward, but no argument of backward reads it")
+            self.emit(
+                slot, f"slot @{name} is saved by forward, but no argument of backward reads it"
+            )
         if side.read and not side.saved:
             self.emit(slot, f"slot @{name} is read by backward, but no result of forward saves it")
         self.check_types(slot, name, side)
@@ -147,5 +153,3 @@ def _device_type(type_: ir.Type) -> ir.Type:
     while str(type_).startswith("!residency."):
         type_ = inner(type_)
     return type_
-
-

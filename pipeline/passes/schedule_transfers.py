@@ -111,15 +111,17 @@ class _Schedule:
             made = self.uses.position[source]
             transfers.append((self.late(max([made, *reads]) + 1), op))
         transfers.sort(key=lambda t: t[0])
-        sizes = {op: byte_size(op.operands[0].type) or 0 for _, op in transfers}
-        limit = inflight or 2 * max(sizes.values(), default=0)
-        waiting: list[ir.Operation] = []
-        for position, op in transfers:
-            while waiting and sum(sizes[w] for w in waiting) + sizes[op] > limit:
-                self.end_offload(waiting.pop(0), position)
+        sizes = [byte_size(op.operands[0].type) or 0 for _, op in transfers]
+        limit = inflight or 2 * max(sizes, default=0)
+        ended, on_the_way = 0, 0
+        for number, (position, op) in enumerate(transfers):
+            while ended < number and on_the_way + sizes[number] > limit:
+                self.end_offload(transfers[ended][1], position)
+                on_the_way -= sizes[ended]
+                ended += 1
             self.at(position, 1, _Start(op, "residency.offload_start", self.pending))
-            waiting.append(op)
-        for op in waiting:
+            on_the_way += sizes[number]
+        for _, op in transfers[ended:]:
             self.end_offload(op, self.end)
 
     def end_offload(self, op: ir.Operation, position: int) -> None:
@@ -154,8 +156,8 @@ class _Schedule:
                 self.at(max(last, first), 0 if last > first else 2, _Free(op, self.pending))
             position = first
 
-    pending: dict[ir.Operation, ir.Value] = field(default_factory=dict)
-    """placed op -> its pending value, then what the wait yields"""
+    pending: dict[ir.Value, ir.Value] = field(default_factory=dict)
+    """a placed op's result -> the pending value, then what the wait yields; ops are no keys, their hash changes"""
 
     def apply(self) -> None:
         points = {p: ir.InsertionPoint(self.uses.ops[p]) for p, _, _ in self.events}
@@ -163,7 +165,7 @@ class _Schedule:
         for position, _, what in sorted(self.events, key=lambda event: event[:2]):
             what(points[position])
         for op in transfers:
-            replace_uses(op.results[0], self.pending[op])
+            replace_uses(op.results[0], self.pending[op.results[0]])
             erase(op)
 
 
@@ -171,7 +173,7 @@ class _Schedule:
 class _Start:
     op: ir.Operation
     name: str
-    pending: dict[ir.Operation, ir.Value]
+    pending: dict[ir.Value, ir.Value]
 
     def __call__(self, at: ir.InsertionPoint) -> None:
         op = self.op
@@ -183,7 +185,7 @@ class _Start:
             loc=op.location,
             ip=at,
         )
-        self.pending[op] = made.results[0]
+        self.pending[op.results[0]] = made.results[0]
 
 
 @dataclass(frozen=True)
@@ -191,14 +193,14 @@ class _End:
     """The wait, and the free of an offload's source."""
 
     op: ir.Operation
-    pending: dict[ir.Operation, ir.Value]
+    pending: dict[ir.Value, ir.Value]
     source: ir.Value | None
 
     def __call__(self, at: ir.InsertionPoint) -> None:
         op = self.op
-        pending, type_ = self.pending[op], op.results[0].type
+        pending, type_ = self.pending[op.results[0]], op.results[0].type
         waited = create("residency.wait", [pending], [type_], loc=op.location, ip=at)
-        self.pending[op] = waited.results[0]
+        self.pending[op.results[0]] = waited.results[0]
         if self.source is not None:
             create("residency.free", [self.source], loc=op.location, ip=at)
 
@@ -208,10 +210,10 @@ class _Free:
     """The free of a reloaded value."""
 
     op: ir.Operation
-    pending: dict[ir.Operation, ir.Value]
+    pending: dict[ir.Value, ir.Value]
 
     def __call__(self, at: ir.InsertionPoint) -> None:
-        create("residency.free", [self.pending[self.op]], loc=self.op.location, ip=at)
+        create("residency.free", [self.pending[self.op.results[0]]], loc=self.op.location, ip=at)
 
 
 def _collective(op: ir.OpView) -> None:
@@ -244,5 +246,3 @@ IN_PLACE = {
     "residency.reduce": _collective,
     "residency.release": _release,
 }
-
-
