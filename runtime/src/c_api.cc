@@ -51,7 +51,7 @@ residency_status_t residency_engine_create(const char* device, residency_engine*
 }
 
 void residency_engine_destroy(residency_engine* engine) {
-  if (!engine) return;
+  if (!engine || engine->left_behind()) return;
   engine->synchronize();
   engine->drop_reference();
 }
@@ -116,7 +116,7 @@ residency_status_t residency_discard(residency_engine* engine, residency_transfe
                                      void* compute) {
   return guarded([&] {
     require(engine, "engine");
-    engine->discard(transfer, compute);
+    if (!engine->left_behind()) engine->discard(transfer, compute);
   });
 }
 
@@ -137,7 +137,7 @@ size_t residency_buffer_bytes(const residency_buffer* buffer) {
 }
 
 void residency_buffer_release(residency_buffer* buffer) {
-  if (buffer) buffer->engine->release(buffer);
+  if (buffer && !buffer->engine->left_behind()) buffer->engine->release(buffer);
 }
 
 residency_status_t residency_account(residency_engine* engine, residency_account_kind kind,

@@ -1,5 +1,7 @@
 #include "engine.h"
 
+#include <pthread.h>
+
 #include <algorithm>
 
 #include "status.h"
@@ -18,6 +20,14 @@ Stream compute_stream(void* native) {
   return {StreamKind::compute, native};
 }
 
+// Grows in the child of every fork.
+std::atomic<int>& forks() {
+  static std::atomic<int> count{0};
+  static const int registered = pthread_atfork(nullptr, nullptr, [] { ++count; });
+  (void)registered;
+  return count;
+}
+
 void raise_to(uint64_t& peak, uint64_t now) {
   peak = std::max(peak, now);
 }
@@ -25,10 +35,17 @@ void raise_to(uint64_t& peak, uint64_t now) {
 }  // namespace
 
 residency_engine::residency_engine(const std::string& device)
-    : device_name_(device), device_(residency::make_device(device)), arena_(*device_) {}
+    : device_name_(device),
+      generation_(forks()),
+      device_(residency::make_device(device)),
+      arena_(*device_) {}
 
 residency_engine::~residency_engine() {
   for (residency_buffer* buffer : unused_buffers_) delete buffer;
+}
+
+bool residency_engine::left_behind() const {
+  return generation_ != forks();
 }
 
 void residency_engine::drop_reference() {

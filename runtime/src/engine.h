@@ -47,6 +47,10 @@ struct residency_engine {
   void trace_start();
   const char* trace_stop(uint32_t process);
 
+  // True in a child process: the copy threads stayed behind, and a lock may be held by one of them
+  // for ever.
+  bool left_behind() const;
+
   // The owner's reference and one for each buffer that was not released; the last one deletes the
   // engine.
   void drop_reference();
@@ -57,6 +61,7 @@ struct residency_engine {
   residency_buffer* new_buffer();
 
   const std::string device_name_;
+  const int generation_;
   std::unique_ptr<residency::Device> device_;
   std::atomic<size_t> references_{1};
   std::atomic<bool> poison_{false};

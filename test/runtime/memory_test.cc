@@ -85,6 +85,21 @@ TEST(a_poisoned_buffer_is_read_by_its_reload_first) {
   }
 }
 
+TEST(a_buffer_that_is_still_filled_is_poisoned_last) {
+  for (uint64_t seed = 0; seed < 10; ++seed) {
+    Engine engine(RESIDENCY_TIMING_RANDOM, seed);
+    CHECK_OK(residency_set_poison(engine.handle, 1));
+    Bytes source = pattern(100, 1);
+    const Bytes poisoned(100, 0xFF);
+    Offload out = engine.offload(engine.slot("saved_0"), source);
+    void* memory = residency_buffer_data(out.buffer);
+    residency_buffer_release(out.buffer);
+    CHECK_OK(residency_synchronize(engine.handle));
+    CHECK(std::memcmp(memory, poisoned.data(), 100) == 0);
+    engine.wait(out.transfer);
+  }
+}
+
 TEST(a_buffer_outlives_its_engine) {
   Bytes source = pattern(1000, 1);
   Offload out;

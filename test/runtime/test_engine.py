@@ -214,6 +214,25 @@ def test_threads_may_share_the_engine(host: Engine) -> None:
     assert not failures
 
 
+def test_a_child_process_drops_the_engine_and_makes_its_own() -> None:
+    host = engine()
+    host.set_timing("random", seed=1)
+    slot = host.slot("saved_0")
+    pending = [host.offload_start(torch.ones(100_000), slot) for _ in range(20)]
+    child = os.fork()
+    if child == 0:
+        status = 1
+        try:
+            del pending, host
+            if all(torch.equal(moved, SQUARE) for moved in there_and_back(engine(), SQUARE)):
+                status = 0
+        finally:
+            os._exit(status)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    assert all(host.wait(p).all() for p in pending)
+    host.set_timing("async")
+
+
 def test_freed_and_returned_memory_is_poisoned_on_request(host: Engine) -> None:
     host.set_poison(True)
     tensor = torch.ones(100)

@@ -13,6 +13,8 @@
  * CUstream on the cuda device; NULL on the host device, whose compute is the calling thread.
  *   - Enumerations travel as int32_t, so that their size is fixed and a value from a newer caller
  * is an error, not a crash.
+ *   - In a child process after fork, an engine of the parent can only be dropped: destroy, discard
+ * and release do nothing.
  *   - All functions are thread-safe unless they say otherwise. None calls back into the caller.
  */
 #ifndef RESIDENCY_RUNTIME_H
