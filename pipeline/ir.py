@@ -374,3 +374,14 @@ def source_line(location: ir.Location) -> str | None:
     if isinstance(location, ir.FusedLoc):
         return next(filter(None, map(source_line, location.locations)), None)
     return None
+
+
+# Many changes at once.
+
+
+def set_argument_types(func: ir.OpView, types: dict[int, ir.Type]) -> None:
+    """Changes the types of the arguments with these numbers in place; their uses are the caller's to fix."""
+    body = block(func)
+    for index, type_ in types.items():
+        body.arguments[index].set_type(type_)
+    _set_type(func)

@@ -20,7 +20,7 @@ from ..ir import (
     entries,
     results,
     return_op,
-    set_argument_type,
+    set_argument_types,
     set_results,
     slot_of,
     slots,
@@ -115,27 +115,24 @@ class OffloadSaved(Pass):
 
     def reload(self, backward: ir.OpView, moved: list[str]) -> None:
         """One reload per slot, at the top: placement says nothing about time."""
-        wanted, reloaded = set(moved), {}
+        wanted = set(moved)
+        saved = [
+            (index, value, value.type, slot)
+            for index, (value, attributes) in enumerate(arguments(backward))
+            if (slot := slot_of(attributes)) in wanted and not isinstance(value.type, HostType)
+        ]
+        set_argument_types(backward, {index: HostType.get(type_) for index, _, type_, _ in saved})
+        reloaded: dict[str, ir.Value] = {}
         at = at_begin(block(backward))
-        for index, (value, attributes) in enumerate(arguments(backward)):
-            slot = slot_of(attributes)
-            if slot not in wanted or isinstance(value.type, HostType):
+        for _, value, type_, slot in saved:
+            users = [use.owner for use in value.uses]
+            if slot in reloaded:
+                value.replace_all_uses_with(reloaded[slot])
                 continue
-            type_ = value.type
-            users = list(value.uses)
-            argument = set_argument_type(backward, index, HostType.get(type_))
-            if slot not in reloaded:
-                op = create(
-                    "residency.reload",
-                    [argument],
-                    [type_],
-                    _slot(slot, argument),
-                    loc=_first_location(users, backward),
-                    ip=at,
-                )
-                reloaded[slot] = op.results[0]
-            for use in users:
-                use.owner.operands[use.operand_number] = reloaded[slot]
+            loc = users[-1].location if users else backward.location
+            op = create("residency.reload", [value], [type_], _slot(slot, value), loc=loc, ip=at)
+            value.replace_all_uses_except(op.results[0], [op.operation])
+            reloaded[slot] = op.results[0]
 
 
 def _slot(name: str, value: ir.Value) -> Attributes:
@@ -145,7 +142,3 @@ def _slot(name: str, value: ir.Value) -> Attributes:
 def _location(value: ir.Value) -> ir.Location:
     """Where a value was made: an offload is explained by the line that made what it moves."""
     return value.location
-
-
-def _first_location(users: list, func: ir.OpView) -> ir.Location:
-    return users[-1].owner.location if users else func.location

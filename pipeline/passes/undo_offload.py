@@ -7,6 +7,7 @@ from typing import ClassVar
 
 from torch_mlir import ir
 
+from ...dialect import HostType, inner
 from ...dialect import attributes as attr
 from ..ir import (
     arguments,
@@ -14,12 +15,15 @@ from ..ir import (
     entries,
     erase,
     results,
-    set_argument_type,
+    set_argument_types,
     set_results,
+    slot_of,
     slots,
     symbol,
 )
 from ._base import Pass
+
+OFFLOAD, RELOAD = "residency.offload", "residency.reload"
 
 
 @dataclass(frozen=True)
@@ -57,34 +61,34 @@ class UndoOffload(Pass):
                 if attr.REASON in slot.attributes:
                     del slot.attributes[attr.REASON]
 
-    def wants(self, slot: str) -> bool:
+    def wants(self, slot: str | None) -> bool:
         return not self.slots or slot in self.slots
 
     def restore(self, func: ir.OpView) -> None:
-        transfers = [
-            op
-            for op in block(func).operations
-            if op.operation.name in ("residency.offload", "residency.reload")
-            and self.wants(symbol(op))
-        ]
-        offloads = {op.results[0]: op for op in transfers if "offload" in op.operation.name}
-        if offloads:
-            set_results(
-                func,
-                [
-                    (offloads[v].operands[0] if v in offloads else v, attributes)
-                    for v, attributes in results(func)
-                ],
-            )
-            for op in offloads.values():
-                op.results[0].replace_all_uses_with(op.operands[0])
-                erase(op)
-        numbers = {value: index for index, (value, _) in enumerate(arguments(func))}
-        for op in transfers:
-            if op.operation.name == "residency.reload":
-                source = op.operands[0]
-                op.results[0].replace_all_uses_with(source)
-                type_ = op.results[0].type
-                number = numbers[source]
-                erase(op)
-                set_argument_type(func, number, type_)
+        offloads, reloads = [], []
+        for op in block(func).operations:
+            name = op.operation.name
+            if name in (OFFLOAD, RELOAD) and self.wants(symbol(op)):
+                (offloads if name == OFFLOAD else reloads).append(op)
+        self.undo_offloads(func, offloads)
+        self.undo_reloads(func, reloads)
+
+    def undo_offloads(self, func: ir.OpView, offloads: list[ir.OpView]) -> None:
+        sources = {op.results[0]: op.operands[0] for op in offloads}
+        if sources:
+            set_results(func, [(sources.get(v, v), attributes) for v, attributes in results(func)])
+        for op in offloads:
+            erase(op)
+
+    def undo_reloads(self, func: ir.OpView, reloads: list[ir.OpView]) -> None:
+        for op in reloads:
+            op.results[0].replace_all_uses_with(op.operands[0])
+            erase(op)
+        # By slot: a value that backward gets twice has one reload, and both arguments are on the host.
+        types = {
+            index: inner(value.type)
+            for index, (value, attributes) in enumerate(arguments(func))
+            if isinstance(value.type, HostType) and self.wants(slot_of(attributes))
+        }
+        if types:
+            set_argument_types(func, types)
