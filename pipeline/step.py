@@ -19,6 +19,7 @@ from .ir import argument_attributes, function, slots, string
 from .link import Linker
 from .options import Options
 from .pass_manager import run_passes
+from .passes._base import Pass
 from .report import GraphReport, SlotReport
 from .segments import SegmentCompiler
 from .signature import signature_graph, slot_fakes
@@ -76,40 +77,53 @@ class StepCompiler:
         forward, backward = base(joint, joint_inputs, num_fwd_outputs=num_fwd_outputs, **kwargs)
         static = kwargs.get("static_lifetime_input_indices") or ()
         with explained("importing and placing the step"):
-            self.lower(forward, backward, num_fwd_outputs, static)
+            self.place(forward, backward, num_fwd_outputs, static)
             module, table = self.step.module, self.step.table
-            of_forward = FakeValues(function(module, "forward"), table)
-            saved = slot_fakes(function(module, "forward"), of_forward)
-            of_backward = FakeValues(function(module, "backward"), table)
-            return (
-                signature_graph(function(module, "forward"), table, of_forward),
-                signature_graph(function(module, "backward"), table, of_backward, saved),
+            fakes = FakeValues(function(module, "forward"), table)
+            saved = slot_fakes(function(module, "forward"), fakes)
+            graphs = (
+                signature_graph(function(module, "forward"), table, fakes),
+                signature_graph(
+                    function(module, "backward"),
+                    table,
+                    FakeValues(function(module, "backward"), table),
+                    saved,
+                ),
             )
+            self.schedule()
+            return graphs
 
-    def lower(
+    def place(
         self,
         forward: fx.GraphModule,
         backward: fx.GraphModule | None,
         num_user_outputs: int,
         static: Sequence[int] = (),
     ) -> None:
-        """Imports the graphs and runs all phases on them."""
+        """Imports the graphs and says what moves: from here on the calling convention is fixed."""
         self.device = step_device(forward)
         self.step = import_step(
             forward, backward, num_user_outputs=num_user_outputs, static_input_indices=static
         )
-        passes = phases.backend(
-            budget=self.options.device_budget,
-            min_bytes=self.options.min_bytes,
-            layers=self.options.segments == "inductor",
+        passes = phases.imported() + phases.placed(
+            budget=self.options.device_budget, min_bytes=self.options.min_bytes
         )
-        run_passes(self.step.module, passes, dump=self.options.dump)
+        self.run(passes, "placed")
+
+    def schedule(self) -> None:
+        """Says when it moves, and makes segments of the compute."""
+        layers = self.options.segments == "inductor"
+        self.run(phases.scheduled(layers=layers) + phases.outlined(), "outlined")
         self.linker = Linker(
             self.step.module,
             self.step.table,
             SegmentCompiler(self.options.segments),
             engine_for(self.device),
         )
+
+    def run(self, passes: list[Pass], folder: str) -> None:
+        dump = self.options.dump
+        run_passes(self.step.module, passes, dump=dump / folder if dump else None)
 
     def compile_forward(self, graph: fx.GraphModule, inputs: Sequence[Any]) -> Callable:
         return self.link("forward", graph, inputs)
@@ -122,7 +136,8 @@ class StepCompiler:
             torch_private.inductor_joint_passes(graph)
         with explained("importing the graph"):
             outputs = graph.graph.output_node().args[0]
-            self.lower(graph, None, len(outputs))
+            self.place(graph, None, len(outputs))
+            self.schedule()
         return self.link("forward", graph, inputs)
 
     def link(self, entry: str, graph: fx.GraphModule, inputs: Sequence[Any]) -> Callable:
