@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
-import gc
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import torch
@@ -13,6 +11,7 @@ from torch_mlir import ir
 
 from ... import dialect
 from ...dialect import attributes as attr
+from .. import collector
 from ..node_table import NodeTable
 from .builder import Argument, Shared
 from .graph import GraphImporter
@@ -47,7 +46,7 @@ def import_step(
     first, as AOTAutograd orders them. `static_input_indices` are the placeholders that are parameters or buffers. The graphs
     are only read. Raises StepError if forward saves another number or other types of values than backward takes.
     """
-    with _no_collection():
+    with collector.paused():
         # Each form of an op is verified once while it is made. Verifiers that look at shapes may still reject one op in a
         # form that others pass; then all is made again with every op verified by itself.
         try:
@@ -57,18 +56,6 @@ def import_step(
             step = _import(forward, backward, num_user_outputs, static_input_indices, strict=True)
             step.module.operation.verify()
     return step
-
-
-@contextlib.contextmanager
-def _no_collection() -> Iterator[None]:
-    """Keeps the cycle collector from walking all of torch in the middle of an import, which costs twice the import."""
-    enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if enabled:
-            gc.enable()
 
 
 def _import(

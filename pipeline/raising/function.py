@@ -10,6 +10,7 @@ from torch_mlir import ir
 
 from ...dialect import attributes as attr
 from ...dialect import inner
+from .. import collector
 from ..importer.names import OPAQUE_PREFIX
 from ..importer.opaque import Unknown
 from ..node_table import NodeInfo, NodeTable
@@ -40,7 +41,8 @@ def raise_function(
     mode = fake_mode or mode_of(example_inputs or ())
     if mode is None and table is not None:
         mode = table.fake_mode
-    return Raiser(func, table, Fakes(mode), {}).run(example_inputs)
+    with collector.paused():
+        return Raiser(func, table, Fakes(mode), {}).run(example_inputs)
 
 
 class Raiser(GraphBuilder):

@@ -24,6 +24,8 @@ def test_training_step_survives_the_round_trip(name):
     torch.manual_seed(0)
     make, batch = MODELS[name]
     table = inductor_decompositions() if name in DECOMPOSED else None
-    steps = check_all(record(make(), batch(), decompositions=table))
+    found = record(make(), batch(), decompositions=table)
+    # Without handles every value is computed again, which takes long: the decomposed ones show that it works.
+    steps = check_all(found, stripped=name in DECOMPOSED)
     # Nothing in these models is beyond the torch dialect but the update of BatchNorm's statistics.
     assert {t for s in steps for t in opaque_targets(s)} <= {"aten.copy_.default"}
