@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from residency.runtime import cmake_dir
+
 ROOT = Path(__file__).resolve().parents[1]
 TESTS = ("transfers", "memory", "api", "header")
 
@@ -51,9 +53,20 @@ def test_every_native_test_is_run(build: Path) -> None:
     assert f"Total Tests: {len(TESTS)}" in listed
 
 
+def build_and_run_consumer(folder: Path, *where: str) -> None:
+    run("cmake", "-S", ROOT / "test" / "embedding", "-B", folder, *where)
+    run("cmake", "--build", folder)
+    assert run(folder / "consumer") == "moved 1024 bytes there and 1024 back\n"
+
+
 def test_a_project_outside_finds_builds_and_runs_the_engine(build: Path, tmp_path: Path) -> None:
     run("cmake", "--install", build)
-    prefix = f"-DCMAKE_PREFIX_PATH={build / 'installed'}"
-    run("cmake", "-S", ROOT / "test" / "embedding", "-B", tmp_path, prefix)
-    run("cmake", "--build", tmp_path)
-    assert run(tmp_path / "consumer") == "moved 1024 bytes there and 1024 back\n"
+    build_and_run_consumer(tmp_path, f"-DCMAKE_PREFIX_PATH={build / 'installed'}")
+
+
+def test_a_project_outside_uses_the_engine_of_the_python_package(tmp_path: Path) -> None:
+    try:
+        found = cmake_dir()
+    except FileNotFoundError as error:
+        pytest.skip(str(error))
+    build_and_run_consumer(tmp_path, f"-Dresidency_DIR={found}")
