@@ -23,7 +23,19 @@ TENSOR_VIEWS = (
     "torch_c.to_builtin_tensor",
     "torch_c.from_builtin_tensor",
 )
-RESIDENCY_ALIASES = ("residency.release",)
+ALIASES = (
+    "residency.release",
+    "torch.derefine",
+    "torch.prim.unchecked_cast",
+    "torch.prim.unchecked_cast.t",
+    "torch.tensor_static_info_cast",
+    # Its schema promises a new tensor, but it returns the one that it waits for.
+    "torch._c10d_functional.wait_tensor",
+)
+"""ops that hand on their operand, which says something about time or types: nothing to do again elsewhere"""
+CONTROL = ("func.call", "scf.", "cf.", "torch.prim.If", "torch.prim.Loop", "torch.prim.Call")
+STRIDED = ("torch.aten.as_strided",)
+"""views of what lies under a view: made of a base that was moved, they could show something else"""
 
 
 @dataclass(frozen=True)
@@ -32,6 +44,8 @@ class Effects:
 
     aliased: tuple[int, ...] = ()
     """operands whose storage the results share"""
+    view: bool = False
+    """the results only give another shape to the storage of the one aliased operand: they may be made again anywhere"""
     written: tuple[int, ...] = ()
     opaque: bool = False
     """it may alias and write every operand, and its order among other opaque ops matters"""
@@ -44,24 +58,31 @@ PURE, OPAQUE = Effects(), Effects(opaque=True, random=True)
 
 def effects_of(op: ir.OpView | ir.Operation) -> Effects:
     """The effects of one op."""
+    return _by_name(torch_name(op), len(op.operation.operands))
+
+
+def torch_name(op: ir.OpView | ir.Operation) -> str:
+    """The name of an op; of a `torch.operator` that of the op it stands for."""
     operation = op.operation
     name = operation.name
-    if name == "torch.operator":
-        name = "torch." + ir.StringAttr(operation.attributes["name"]).value.removeprefix("torch.")
-    return _by_name(name, len(operation.operands))
+    if name != "torch.operator":
+        return name
+    return "torch." + ir.StringAttr(operation.attributes["name"]).value.removeprefix("torch.")
 
 
 @cache
 def _by_name(name: str, operands: int) -> Effects:
-    if name in LISTS or name in UNPACKS:
+    if name in LISTS:
         return Effects(aliased=tuple(range(operands)))
-    if name in TENSOR_VIEWS or name in RESIDENCY_ALIASES:
-        return Effects(aliased=(0,))
-    if name.startswith("torch.opaque."):
+    if name in UNPACKS or name in TENSOR_VIEWS:
+        return Effects(aliased=(0,), view=True)
+    if name in ALIASES:
+        return Effects(aliased=(0,), random=name.startswith("torch._c10d"))
+    if name.startswith(("torch.opaque.", *CONTROL)):
         return OPAQUE
     if not name.startswith("torch."):
         return PURE
-    if name.startswith((CONSTANT, "torch.prim.", "torch.derefine", "torch.vtensor.literal")):
+    if name.startswith((CONSTANT, "torch.prim.", "torch.vtensor.literal")):
         return PURE
     return _by_schema(name, operands)
 
@@ -80,19 +101,16 @@ def _by_schema(name: str, operands: int) -> Effects:
     schema = schema_of(target)
     if len(schema.arguments) != operands:
         return OPAQUE
+    returned = {s for r in schema.returns if r.alias_info for s in r.alias_info.before_set}
     aliased, written = [], []
     for index, argument in enumerate(schema.arguments):
         info = argument.alias_info
-        if info is None:
-            continue
-        if info.is_write:
+        if info is not None and info.is_write:
             written.append(index)
-        # `Tensor(a -> *)` is how a schema says that a list result holds views of the argument.
-        wild = "*" in info.after_set
-        if wild or any(
-            r.alias_info is not None and r.alias_info.before_set & info.before_set
-            for r in schema.returns
-        ):
+        # A list result that holds views of its argument is `Tensor(a -> *)`; a result that may be any of them is `(*)`.
+        if "*" in returned or (info and ("*" in info.after_set or returned & info.before_set)):
             aliased.append(index)
     random = torch.Tag.nondeterministic_seeded in target.tags or not schema.returns
-    return Effects(tuple(aliased), tuple(written), random=random or bool(written))
+    random = random or bool(written)
+    view = len(aliased) == 1 and not random and not name.startswith(STRIDED)
+    return Effects(tuple(aliased), view, tuple(written), random=random)

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Container
 from dataclasses import dataclass
 
 from torch_mlir import ir
 
-from .effects import CONSTANT, LISTS, effects_of
+from .effects import CONSTANT, LISTS, UNPACKS, effects_of
+
+NUMBERS = frozenset(f"!torch.{t}" for t in ("int", "float", "bool", "number", "none"))
 
 
 @dataclass(frozen=True)
 class Chain:
-    """`base` and the ops that make a value of it, in program order, constants included."""
+    """`base` and the ops that make a value of it, in program order, those of their numbers included."""
 
     base: ir.Value
     ops: tuple[ir.Operation, ...]
@@ -22,53 +25,71 @@ def is_view(op: ir.OpView | ir.Operation) -> bool:
 
     A release does not count: it says something about time.
     """
-    effects = effects_of(op)
-    return (
-        bool(effects.aliased)
-        and not effects.opaque
-        and not effects.random
-        and not op.operation.name.startswith("residency.")
-        and op.operation.name not in LISTS
-    )
+    return effects_of(op).view
 
 
 def only_aliases(op: ir.OpView | ir.Operation) -> bool:
     """True for an op that reads no bytes: a view, or a list that holds values. What reads its result reads the storage."""
-    return is_view(op) or op.operation.name in LISTS
+    return op.operation.name in LISTS or is_view(op)
 
 
-def is_constant(value: ir.Value) -> bool:
-    """True for a constant, or a list of constants."""
+def is_number(type_: ir.Type) -> bool:
+    """True for the type of a Python number or None."""
+    return str(type_) in NUMBERS
+
+
+def view_ops(value: ir.Value) -> list[ir.Operation]:
+    """The views between `value` and the value that owns its storage, the last one first."""
+    ops: list[ir.Operation] = []
+    while not isinstance(value, ir.BlockArgument) and is_view(value.owner):
+        owner = value.owner.operation
+        source = owner.operands[effects_of(owner).aliased[0]]
+        if owner.name in UNPACKS and (
+            isinstance(source, ir.BlockArgument) or not is_view(source.owner)
+        ):
+            break  # a piece of what an op computed owns its storage
+        ops.append(owner)
+        value = source
+    return ops
+
+
+def chain_of(value: ir.Value, known: Container[ir.Value] = frozenset()) -> Chain | None:
+    """How to get `value` from its base by views; None if it is no view, or if there is no such way.
+
+    Numbers among the operands are constants, `known`, or arithmetic on such.
+    """
+    views = view_ops(value)
+    if not views:
+        return None
+    ops: dict[ir.Value, ir.Operation] = {}
+    for view in reversed(views):
+        source = effects_of(view).aliased[0]
+        for index, operand in enumerate(view.operands):
+            if index != source and not _collect(operand, known, ops):
+                return None
+        ops[view.results[0]] = view
+    return Chain(views[-1].operands[effects_of(views[-1]).aliased[0]], tuple(ops.values()))
+
+
+def _collect(
+    value: ir.Value, known: Container[ir.Value], ops: dict[ir.Value, ir.Operation]
+) -> bool:
+    """Adds the ops that make a number, or a list of numbers, before their reader; False if it takes more than numbers."""
+    if value in known:
+        return True
     if isinstance(value, ir.BlockArgument):
         return False
     owner = value.owner.operation
-    if owner.name.startswith(CONSTANT) or owner.name == "arith.constant":
+    if owner.results[0] in ops:
         return True
-    return owner.name in LISTS and all(is_constant(v) for v in owner.operands)
-
-
-def chain_of(value: ir.Value) -> Chain | None:
-    """How to get `value` from its base by views with constant operands; None if there is no such way."""
-    ops: list[ir.Operation] = []
-    base = value
-    while not isinstance(base, ir.BlockArgument) and is_view(base.owner):
-        owner = base.owner.operation
-        aliased = effects_of(owner).aliased
-        if len(aliased) != 1:
-            return None
-        rest = [v for i, v in enumerate(owner.operands) if i != aliased[0]]
-        if not all(is_constant(v) for v in rest):
-            return None
-        ops.append(owner)
-        for operand in rest:
-            _collect_constant(operand, ops)
-        base = owner.operands[aliased[0]]
-    return Chain(base, tuple(reversed(ops))) if ops else None
-
-
-def _collect_constant(value: ir.Value, ops: list[ir.Operation]) -> None:
-    """Adds the ops of a constant behind its reader: chains are collected backwards."""
-    owner = value.owner.operation
-    ops.append(owner)
-    for operand in owner.operands:
-        _collect_constant(operand, ops)
+    effects = effects_of(owner)
+    constant = owner.name.startswith((CONSTANT, "arith.constant"))
+    if not constant and owner.name not in LISTS:
+        if effects.opaque or effects.random or not all(is_number(r.type) for r in owner.results):
+            return False
+        if not len(owner.operands):
+            return False
+    if not all(_collect(operand, known, ops) for operand in owner.operands):
+        return False
+    ops[owner.results[0]] = owner
+    return True

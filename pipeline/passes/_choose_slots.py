@@ -13,6 +13,15 @@ from ..analysis.aliases import Aliases
 from ..ir import results, slot_of, string
 from ..tensor_type import byte_size
 
+STAYS_VIEW = "a view that is saved as it is, "
+"""how residency-sink-views begins its reason: it holds beside the reason for the tier"""
+
+
+def view_reason(slot: ir.OpView) -> str:
+    """What residency-sink-views said about a slot, "" if nothing."""
+    reason = string(slot.attributes[attr.REASON]) if attr.REASON in slot.attributes else ""
+    return reason[reason.index(STAYS_VIEW) :] if STAYS_VIEW in reason else ""
+
 
 @dataclass(frozen=True)
 class Choice:

@@ -27,7 +27,7 @@ from ..ir import (
     symbol_name,
 )
 from ._base import Pass
-from ._choose_slots import Choice, choose
+from ._choose_slots import Choice, choose, view_reason
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,8 @@ class OffloadSaved(Pass):
 
     def annotate(self, slot: ir.OpView, choice: Choice) -> None:
         context = slot.operation.context
-        slot.attributes[attr.REASON] = ir.StringAttr.get(choice.reason, context)
+        reason = "; ".join(filter(None, (choice.reason, view_reason(slot))))
+        slot.attributes[attr.REASON] = ir.StringAttr.get(reason, context)
         if choice.move:
             slot.attributes["tier"] = ir.StringAttr.get(self.tier, context)
 

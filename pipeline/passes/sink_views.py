@@ -9,8 +9,8 @@ from torch_mlir import ir
 
 from ...dialect import attributes as attr
 from ..analysis.aliases import Aliases
-from ..analysis.effects import effects_of
-from ..analysis.views import Chain, chain_of, is_view
+from ..analysis.effects import effects_of, torch_name
+from ..analysis.views import Chain, chain_of, is_number, is_view, view_ops
 from ..ir import (
     Attributes,
     argument_attributes,
@@ -28,6 +28,7 @@ from ..ir import (
     symbol_name,
 )
 from ._base import Pass
+from ._choose_slots import STAYS_VIEW
 
 
 @dataclass(frozen=True)
@@ -38,7 +39,8 @@ class SinkViews(Pass):
     view is told by its op's schema. Where the base is an argument, the argument is saved: the caller holds it anyway.
 
     Requires: phase `imported`.
-    Afterwards: no saved value is a view with constant operands of a storage that nothing writes.
+    Afterwards: no saved value is a view of a storage that nothing writes, unless it takes a number that backward does not have:
+    its slot says so; no value is saved under two names.
 
     Input:
         %v = torch.aten.view %y, %shape ...
@@ -74,23 +76,40 @@ class _Plan:
     views: dict[str, ir.Value] = field(default_factory=dict)
     bases: dict[str, str] = field(default_factory=dict)
     """slot of a view -> slot of its base"""
+    numbers: dict[ir.Value, str] = field(default_factory=dict)
+    """saved number -> its slot: views may take what backward gets anyway"""
+    next_number: int = 0
 
     def __post_init__(self) -> None:
         aliases, slots_ = Aliases(self.forward), slots(self.module)
         written = self.written_storages(aliases)
-        slot_of_value = {
-            value: slot_of(attributes)
-            for value, attributes in results(self.forward)
-            if slot_of(attributes)
-        }
-        for value, slot in slot_of_value.items():
-            chain = chain_of(value)
+        slot_of_value: dict[ir.Value, str] = {}
+        twice: dict[str, ir.Value] = {}
+        for value, attributes in results(self.forward):
+            slot = slot_of(attributes)
+            if slot is not None and slot_of_value.setdefault(value, slot) != slot:
+                twice[slot] = value
+        self.numbers = {v: s for v, s in slot_of_value.items() if is_number(v.type)}
+        for value, slot in list(slot_of_value.items()):
+            chain = chain_of(value, self.numbers)
             if chain is not None and not self.is_fixed(chain.base, aliases, written):
                 self.chains[slot], self.views[slot] = chain, value
+            elif slot in slots_ and (views := view_ops(value)):
+                why = "its storage is written" if chain else "backward lacks a number that it takes"
+                self.explain(slots_[slot], views[0], why)
+        for slot, value in twice.items():
+            # One value under two names: what holds for the one holds for the other.
+            self.chains[slot] = self.chains.get(slot_of_value[value], Chain(value, ()))
+            self.views[slot] = value
         for slot, chain in self.chains.items():
             if chain.base not in slot_of_value:
                 slot_of_value[chain.base] = self.new_slot(chain.base, slots_, slot)
             self.bases[slot] = slot_of_value[chain.base]
+
+    def explain(self, slot: ir.OpView, view: ir.Operation, why: str) -> None:
+        slot.attributes[attr.REASON] = ir.StringAttr.get(
+            f"{STAYS_VIEW}{torch_name(view)}: {why}", self.module.context
+        )
 
     def written_storages(self, aliases: Aliases) -> set[ir.Value]:
         found: set[ir.Value] = set()
@@ -112,9 +131,10 @@ class _Plan:
 
     def new_slot(self, base: ir.Value, slots_: dict[str, ir.OpView], beside: str) -> str:
         """Makes the slot of a base that was not saved itself."""
-        context, number = self.module.context, len(slots_)
+        context, number = self.module.context, max(len(slots_), self.next_number)
         while f"saved_{number}" in slots_:
             number += 1
+        self.next_number = number + 1
         attributes: Attributes = {
             "sym_name": ir.StringAttr.get(f"saved_{number}", context),
             "type": ir.TypeAttr.get(base.type, context),
@@ -175,22 +195,28 @@ class _Plan:
             index if before == slot else next(fresh) if slot is not None else None
             for index, (before, slot) in enumerate(zip(present, after, strict=True))
         ]
-        by_slot = {s: i for i, s in zip(order, after, strict=True) if s is not None}
-        position = {op.operation: i for i, op in enumerate(block(backward).operations)}
+        by_slot = {s: values[i] for i, s in zip(order, after, strict=True) if s is not None}
+        first = self.first_users(backward)
         for index, slot in enumerate(present):
             if slot in self.chains:
                 # Where the view is used first: a view at the top would make its base come back at the top.
-                users = [use.owner.operation for use in values[index].uses]
-                first = min(users, key=position.__getitem__, default=return_op(backward))
-                base = values[by_slot[self.bases[slot]]]
-                view = self.replay(slot, base, ir.InsertionPoint(first))
-                values[index].replace_all_uses_with(view)
+                at = ir.InsertionPoint(first.get(values[index], return_op(backward).operation))
+                values[index].replace_all_uses_with(self.replay(slot, by_slot, at))
         everything = arguments(backward)
         set_arguments(backward, [everything[index] for index in order if index is not None])
 
-    def replay(self, slot: str, base: ir.Value, at: ir.InsertionPoint) -> ir.Value:
+    def first_users(self, backward: ir.OpView) -> dict[ir.Value, ir.Operation]:
+        """Value -> the first op that reads it."""
+        first: dict[ir.Value, ir.Operation] = {}
+        for op in block(backward).operations:
+            for operand in op.operands:
+                first.setdefault(operand, op.operation)
+        return first
+
+    def replay(self, slot: str, saved: dict[str, ir.Value], at: ir.InsertionPoint) -> ir.Value:
         chain = self.chains[slot]
-        mapping = {chain.base: base}
+        mapping = {value: saved[s] for value, s in self.numbers.items() if s in saved}
+        mapping[chain.base] = saved[self.bases[slot]]
         for op in chain.ops:
             clone(op, mapping, at)
         return mapping[self.views[slot]]

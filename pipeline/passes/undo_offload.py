@@ -22,6 +22,7 @@ from ..ir import (
     symbol,
 )
 from ._base import Pass
+from ._choose_slots import view_reason
 
 OFFLOAD, RELOAD = "residency.offload", "residency.reload"
 
@@ -58,7 +59,10 @@ class UndoOffload(Pass):
         for name, slot in known.items():
             if self.wants(name):
                 slot.attributes["tier"] = ir.StringAttr.get(attr.DEVICE, module.context)
-                if attr.REASON in slot.attributes:
+                before = view_reason(slot)
+                if before:
+                    slot.attributes[attr.REASON] = ir.StringAttr.get(before, module.context)
+                elif attr.REASON in slot.attributes:
                     del slot.attributes[attr.REASON]
 
     def wants(self, slot: str | None) -> bool:
