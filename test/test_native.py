@@ -44,8 +44,7 @@ def build(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.parametrize("name", TESTS)
 def test_native(build: Path, name: str) -> None:
-    output = run("ctest", "--test-dir", build, "--output-on-failure", "-R", f"^{name}$")
-    assert "100% tests passed, 0 tests failed out of 1" in output
+    run("ctest", "--test-dir", build, "--output-on-failure", "--no-tests=error", "-R", f"^{name}$")
 
 
 def test_every_native_test_is_run(build: Path) -> None:
