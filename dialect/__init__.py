@@ -4,6 +4,7 @@ Defined in Python on top of IRDL, in the same MLIR context as the torch dialect.
 """
 
 from torch_mlir import ir
+from torch_mlir._mlir_libs import _mlir
 from torch_mlir.dialects import torch as _torch_dialect  # noqa: F401  (registers op classes)
 
 from . import attributes
@@ -43,6 +44,9 @@ __all__ = [
     "is_device",
     "load",
 ]
+
+
+_mlir.globals.append_dialect_search_prefix(__name__)  # finds residency.py
 
 
 def load(context: ir.Context | None = None) -> ir.Context:

@@ -1,4 +1,10 @@
-"""The dialect object that types and ops attach to, and the checks that several ops share."""
+"""The dialect object that types and ops attach to, and the checks that several ops share.
+
+MLIR runs these checks before IRDL's: an op may have too few operands, or attributes and types of any sort. So every check
+starts with `check_attributes`, and what IRDL reports anyway passes here.
+"""
+
+import functools
 
 from torch_mlir import ir
 from torch_mlir.dialects import ext
@@ -19,12 +25,29 @@ def fail(op: ir.OpView, message: str) -> bool:
     return False
 
 
+@functools.cache
+def _attributes(class_: type[ir.OpView]) -> dict[str, type[ir.Attribute]]:
+    """The attributes that an op defines, with their classes."""
+    return {f.name: f.constraint for f in class_._fields if isinstance(f, ext.AttributeDef)}
+
+
 def check_attributes(op: ir.OpView, optional: tuple[str, ...] = ()) -> bool:
-    """Rejects attributes that the op does not define: in generic form a misspelt one would be ignored."""
-    known = {f.name for f in type(op)._fields} | set(optional)
-    for attribute in op.attributes:
-        if attribute not in known and "." not in attribute:
+    """Rejects missing attributes, those of another class, and those that the op does not define.
+
+    In generic form MLIR ignores a misspelt attribute, and IRDL takes nested symbols for flat ones.
+    """
+    defined, given = _attributes(type(op)), op.attributes
+    for attribute in given:
+        if attribute not in defined and attribute not in optional and "." not in attribute:
             return fail(op, f"has an unknown attribute: {attribute}")
+    for attribute, class_ in defined.items():
+        if attribute not in given:
+            return fail(op, f"needs an attribute: {attribute}")
+        if not isinstance(given[attribute], class_):
+            return fail(op, f"needs a {class_.__name__} as {attribute}, got: {given[attribute]}")
+    for attribute in optional:
+        if attribute in given and not isinstance(given[attribute], ir.StringAttr):
+            return fail(op, f"needs a StringAttr as {attribute}, got: {given[attribute]}")
     return True
 
 

@@ -7,14 +7,17 @@ from torch_mlir.dialects import ext
 from torch_mlir.ir import FlatSymbolRefAttr
 
 from .base import Residency, check_attributes, check_device_type, device_input, fail
-from .types import HostType, PendingType, inner
+from .types import HostType, PendingType, holds_type, inner
 
 T = TypeVar("T")
 
 
 def _pending_on_device(op: ir.OpView) -> bool:
     """The value that a pending result yields is on the device."""
-    return check_attributes(op) and check_device_type(op, inner(op.results[0].type))
+    if not check_attributes(op):
+        return False
+    types = [result.type for result in op.results if isinstance(result.type, PendingType)]
+    return all(check_device_type(op, inner(type_)) for type_ in types if holds_type(type_))
 
 
 class GatherStartOp(Residency.Operation, name="gather_start"):
@@ -105,9 +108,10 @@ class WaitOp(Residency.Operation, name="wait"):
 
     @staticmethod
     def verify_invariants(op: ir.OpView) -> bool:
-        uses = sum(1 for _ in op.operands[0].uses)
-        if uses != 1:
-            return fail(op, f"needs a pending value with one use, got uses: {uses}")
+        for operand in op.operands:
+            uses = sum(1 for _ in operand.uses)
+            if uses != 1:
+                return fail(op, f"needs a pending value with one use, got uses: {uses}")
         return check_attributes(op)
 
 

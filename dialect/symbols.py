@@ -29,12 +29,12 @@ class ParamOp(Residency.Operation, name="param"):
 
     @staticmethod
     def verify_invariants(op: ir.OpView) -> bool:
+        if not check_attributes(op):
+            return False
         if not op.attributes["group"].value:
             return fail(op, 'needs the name of a process group, got: ""')
-        return (
-            check_attributes(op)
-            and check_device_type(op, op.attributes["type"].value)
-            and check_device_type(op, op.attributes["shard"].value)
+        return check_device_type(op, op.attributes["type"].value) and check_device_type(
+            op, op.attributes["shard"].value
         )
 
 
@@ -60,12 +60,12 @@ class SlotOp(Residency.Operation, name="slot"):
 
     @staticmethod
     def verify_invariants(op: ir.OpView) -> bool:
+        if not check_attributes(op, (STAYS, REASON)):
+            return False
         tier = op.attributes["tier"].value
         if tier not in TIERS:
             return fail(op, f"needs a tier out of {', '.join(TIERS)}, got: {tier}")
         if STAYS in op.attributes and tier != TIERS[0]:
             why = op.attributes[STAYS].value
             return fail(op, f"cannot leave the device ({why}), got tier: {tier}")
-        return check_attributes(op, (STAYS, REASON)) and check_device_type(
-            op, op.attributes["type"].value
-        )
+        return check_device_type(op, op.attributes["type"].value)

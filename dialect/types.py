@@ -22,3 +22,8 @@ class PendingType(Residency.Type, name="pending"):
 def inner(type_: HostType | PendingType) -> ir.Type:
     """The `T` of a `host<T>` or `pending<T>`."""
     return ir.TypeAttr(type_.payload).value
+
+
+def holds_type(type_: HostType | PendingType) -> bool:
+    """False for `host<3>`: IRDL cannot say that the parameter is a type."""
+    return isinstance(type_.payload.maybe_downcast(), ir.TypeAttr)
