@@ -52,10 +52,7 @@ class FakeValues:
         if attr.FX not in op.attributes:
             raise KeyError(f"no fake value is known for a result of {op.name}: {index}")
         info = self.table[ir.IntegerAttr(op.attributes[attr.FX]).value]
-        fake = info.meta.get("val")
-        if len(op.results) > 1 or isinstance(fake, list | tuple):
-            fake = fake[index]
-        return fake
+        return info.values(len(op.results))[index]
 
 
 def on_host(fake: torch.Tensor) -> torch.Tensor:
