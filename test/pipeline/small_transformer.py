@@ -51,15 +51,18 @@ def losses_and_gradients(
     model: nn.Module,
     backend: str | Callable,
     shapes: Sequence[tuple[int, int]] = ((2, 6),),
-    dynamic: bool | None = None,
+    any_batch: bool = False,
 ) -> list[torch.Tensor]:
-    """Loss and gradients of one step for each shape; the same seeds on every call."""
+    """Loss and gradients of one step for each shape, with a symbolic batch on demand; the same seeds on every call."""
     torch._dynamo.reset()
-    step, record = torch.compile(model, backend=backend, dynamic=dynamic), []
+    step, record = torch.compile(model, backend=backend), []
     for seed, shape in enumerate(shapes):
         torch.manual_seed(seed)
         model.zero_grad()
-        loss = step(torch.randint(0, WORDS, shape))
+        ids = torch.randint(0, WORDS, shape)
+        if any_batch:
+            torch._dynamo.mark_dynamic(ids, 0)
+        loss = step(ids)
         loss.backward()
         record += [loss.detach(), *(p.grad.clone() for p in model.parameters())]
     return record
@@ -68,12 +71,14 @@ def losses_and_gradients(
 def cut_backend(
     compiler: SegmentCompiler,
     count: int = 1,
+    backward_count: int | None = None,
     *,
     at: Callable[[fx.Node], bool] | None = None,
     donate: bool = False,
     decompositions: dict | None = None,
 ) -> Callable:
-    """Runs each graph as a chain of `count` segments, or cut where `at` says."""
+    """Runs each graph as a chain of `count` segments, backward of another number on demand, or cut where `at` says."""
+    backward_count = backward_count or count
     inductor = compiler.mode == "inductor"
     split = torch_private.inductor_partition if inductor else torch_private.min_cut_partition
     user_outputs: list[int] = []
@@ -90,7 +95,14 @@ def cut_backend(
     def backward(gm, inputs):
         visible = len(gm.graph.output_node().args[0])
         chain = Chain(
-            gm, inputs, compiler, count, at=at, is_backward=True, visible=visible, donate=donate
+            gm,
+            inputs,
+            compiler,
+            backward_count,
+            at=at,
+            is_backward=True,
+            visible=visible,
+            donate=donate,
         )
         return chain.boxed()
 
