@@ -190,8 +190,9 @@ def set_arguments(
     """
     new, body = list(new), block(func)
     old, location = list(body.arguments), func.operation.location
+    staying = {v for v, _ in new if isinstance(v, ir.Value)}
     for argument in old:
-        if argument not in {v for v, _ in new if isinstance(v, ir.Value)} and _used(argument):
+        if argument not in staying and _used(argument):
             raise ValueError(
                 f"@{symbol_name(func)}: an argument that is used cannot go: "
                 f"{ir.BlockArgument(argument).arg_number}"

@@ -101,6 +101,7 @@ class _Outliner:
         self.ops = [op.operation for op in block(func).operations]
         self.maker = {r: number for number, op in enumerate(self.ops) for r in op.results}
         """value -> number of the op that makes it; arguments have none"""
+        self.attributes = argument_attributes(func)
         self.segments: list[_Segment] = [_Segment()]
         self.segment_of: dict[int, int] = {}
         self.replayed: set[int] = set()
@@ -131,17 +132,22 @@ class _Outliner:
             self.segments.append(_Segment())
 
     def readers(self) -> dict[ir.Value, set[int | None]]:
-        """Value -> segments that read it, through replayed ops too; None stands for the entry function."""
+        """Value -> segments that read it, through replayed ops too; None stands for the entry function.
+
+        Three of them tell as much as all: whether somebody reads a value outside its own segment.
+        """
         found: dict[ir.Value, set[int | None]] = {}
         for number in reversed(range(len(self.ops))):
             # Backwards, so that all readers of a replayed op are known before those of its operands.
             op = self.ops[number]
             if number in self.replayed:
-                by: set[int | None] = set().union(*(found.get(r, ()) for r in op.results))
+                by = set().union(*(found.get(r, ()) for r in op.results))
             else:
                 by = {self.segment_of.get(number)}
             for operand in op.operands:
-                found.setdefault(operand, set()).update(by)
+                known = found.setdefault(operand, set())
+                if len(known) < 3:
+                    known |= by
         return found
 
     def find_outputs(self, readers: dict[ir.Value, set[int | None]]) -> None:
@@ -271,12 +277,12 @@ class _Outliner:
 
     def copy_handles(self, func: ir.Operation, inputs: list[ir.Value]) -> None:
         """Arguments that are the entry's keep their handle, for the names and hints behind it."""
-        known, context = argument_attributes(self.func), self.module.context
+        context = self.module.context
         dicts: list[Attributes] = []
         for value in inputs:
             attributes: Attributes = {}
             if isinstance(value, ir.BlockArgument):
-                given = known[value.arg_number]
+                given = self.attributes[value.arg_number]
                 if attr.FX in given and attr.CONSTANT not in given:
                     attributes[attr.FX] = given[attr.FX]
             dicts.append(attributes)
