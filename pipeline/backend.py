@@ -29,7 +29,7 @@ def residency(
     step = StepCompiler(parsed)
     remember(step, options)
     try:
-        return step.compile(gm, example_inputs)
+        compiled = step.compile(gm, example_inputs)
     except CannotCompile as error:
         if not parsed.fallback:
             raise
@@ -38,5 +38,7 @@ def residency(
             f"residency hands a graph to plain torch.compile, nothing of it is moved: {error}",
             stacklevel=2,
         )
-    plain = "inductor" if parsed.segments == "inductor" else "aot_eager"
-    return torch._dynamo.lookup_backend(plain)(gm, example_inputs)
+        plain = "inductor" if parsed.segments == "inductor" else "aot_eager"
+        compiled = torch._dynamo.lookup_backend(plain)(gm, example_inputs)
+    compiled.residency_step = step  # `explain` finds a step as long as its code lives
+    return compiled

@@ -366,4 +366,4 @@ def test_dump_holds_the_module_after_each_pass_and_the_emitted_code(tmp_path):
     step(torch.randn(8, requires_grad=True)).sum().backward()
     names = {p.name for p in tmp_path.rglob("*")}
     assert {"forward.py", "backward.py"} <= names
-    assert any(n.endswith("schedule_transfers.mlir") for n in names), names
+    assert any(n.endswith("_residency-schedule-transfers.mlir") for n in names), names
