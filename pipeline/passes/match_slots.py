@@ -47,7 +47,8 @@ class _Sides:
 class MatchSlots(Pass):
     """Pairs what forward saves with what backward reads, by symbol alone.
 
-    Slots that a hand-written module only names get their symbol ops; slots that nothing refers to are erased.
+    Slots that a hand-written module only names get their symbol ops, in the order in which they are saved; slots that nothing
+    refers to are erased. Where backward gets a slot twice, the first argument serves all readers.
 
     Requires: phase `placed` or `scheduled`.
     Afterwards: each slot is saved and read with one type; each slot on the host is offloaded once and reloaded once, and no
@@ -69,9 +70,9 @@ class MatchSlots(Pass):
             if name not in sides:
                 erase(slot)
                 del known[name]
-        for name in sides:
-            if name not in known:
-                known[name] = self.declare(module, name, sides[name])
+        missing, at = [name for name in sides if name not in known], at_begin(module.body)
+        for name in missing:
+            known[name] = self.declare(module, name, sides[name], at)
         has_backward = any(symbol_name(f) == "backward" for f in entries(module))
         for name, side in sides.items():
             self.check(known[name], name, side, has_backward)
@@ -82,17 +83,38 @@ class MatchSlots(Pass):
             for value, attributes in results(func):
                 if slot := slot_of(attributes):
                     sides.setdefault(slot, _Sides()).saved.append(value.type)
+                    self.check_result(value, slot)
+            given: dict[ir.Value, str] = {}
+            first: dict[str, ir.Value] = {}
             for value, attributes in arguments(func):
                 if slot := slot_of(attributes):
                     sides.setdefault(slot, _Sides()).read.append(value.type)
+                    given[value] = slot
+                    if first.setdefault(slot, value) != value and first[slot].type == value.type:
+                        value.replace_all_uses_with(first[slot])
             for op in block(func).operations:
                 if op.operation.name in SAVES:
                     sides.setdefault(symbol(op), _Sides()).offloads.append(op)
                 elif op.operation.name in LOADS:
-                    sides.setdefault(symbol(op), _Sides()).reloads.append(op)
+                    slot = symbol(op)
+                    sides.setdefault(slot, _Sides()).reloads.append(op)
+                    if (other := given.get(op.operands[0], slot)) != slot:
+                        self.emit(op, f"slot @{slot} is reloaded from the argument of: @{other}")
         return sides
 
-    def declare(self, module: ir.Module, name: str, side: _Sides) -> ir.OpView:
+    def check_result(self, value: ir.Value, slot: str) -> None:
+        """What forward returns for a slot is not what was offloaded for another one."""
+        while not isinstance(value, ir.BlockArgument):
+            op = value.owner
+            if op.operation.name in SAVES and symbol(op) != slot:
+                self.emit(op, f"slot @{symbol(op)} is offloaded into the result of: @{slot}")
+            if op.operation.name != "residency.wait":
+                return
+            value = op.operands[0]
+
+    def declare(
+        self, module: ir.Module, name: str, side: _Sides, at: ir.InsertionPoint
+    ) -> ir.OpView:
         """Makes the symbol op that a hand-written module left out."""
         context = module.context
         on_host = bool(side.offloads or side.reloads)
@@ -105,7 +127,7 @@ class MatchSlots(Pass):
             "tier": ir.StringAttr.get(attr.HOST if on_host else attr.DEVICE, context),
         }
         loc = ir.Location.unknown(context)
-        return create("residency.slot", attributes=attributes, loc=loc, ip=at_begin(module.body))
+        return create("residency.slot", attributes=attributes, loc=loc, ip=at)
 
     def check(self, slot: ir.OpView, name: str, side: _Sides, has_backward: bool) -> None:
         self.check_once(
