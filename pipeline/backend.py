@@ -29,7 +29,7 @@ def residency(
     step = StepCompiler(parsed)
     remember(step, options)
     try:
-        compiled = step.compile(gm, example_inputs)
+        return step.compile(gm, example_inputs)
     except CannotCompile as error:
         if not parsed.fallback:
             raise
@@ -38,7 +38,11 @@ def residency(
             f"residency hands a graph to plain torch.compile, nothing of it is moved: {error}",
             stacklevel=2,
         )
-        plain = "inductor" if parsed.segments == "inductor" else "aot_eager"
-        compiled = torch._dynamo.lookup_backend(plain)(gm, example_inputs)
-    compiled.residency_step = step  # `explain` finds a step as long as its code lives
-    return compiled
+    plain = "inductor" if parsed.segments == "inductor" else "aot_eager"
+    compiled = torch._dynamo.lookup_backend(plain)(gm, example_inputs)
+
+    def run_plainly(*args: Any) -> Any:
+        return compiled(*args)
+
+    run_plainly.residency_step = step  # so that `explain` finds the reason as long as the code lives
+    return run_plainly
