@@ -13,6 +13,9 @@ from ..analysis.aliases import Aliases
 from ..ir import results, slot_of, string
 from ..tensor_type import byte_size
 
+MAX_FILLINGS = 64
+"""sizes that are tried as the largest that stays: models save few sizes, many times"""
+
 STAYS_VIEW = "a view that is saved as it is, "
 """how residency-sink-views begins its reason: it holds beside the reason for the tier"""
 
@@ -50,16 +53,16 @@ def choose(
     """A choice for every slot that forward saves on the device.
 
     Moves as few bytes as it can: of what may move, the largest values stay that fit beside each other; what does not fit is
-    passed over, not the end. `requested` slots move whatever the budget. Values that cannot move do not count
-    against it: their slot says why they stay.
+    passed over, not the end. `requested` slots move whatever the budget. Values that forward made and that cannot move count
+    against it first: if they alone exceed it, their slots say why they stay.
     """
-    fixed, candidates = _candidates(forward, slots, min_bytes, requested)
+    fixed, candidates, held = _candidates(forward, slots, min_bytes, requested)
     chosen = dict(fixed)
     free = [c for c in candidates if c.slot not in requested]
     for candidate in candidates:
         if candidate.slot in requested:
             chosen[candidate.slot] = Choice(True, "requested by name")
-    kept = _keep(free, budget)
+    kept = _keep(free, budget - held)
     for candidate in free:
         if candidate.slot in kept:
             chosen[candidate.slot] = Choice(False, "fits the budget")
@@ -74,8 +77,8 @@ def choose(
 
 def _candidates(
     forward: ir.OpView, slots: dict[str, ir.OpView], min_bytes: float, requested: frozenset[str]
-) -> tuple[dict[str, Choice], list[_Candidate]]:
-    """Choices that are no choices, and the values that may go or stay."""
+) -> tuple[dict[str, Choice], list[_Candidate], int]:
+    """Choices that are no choices, the values that may go or stay, and the bytes that forward made and that stay anyway."""
     aliases, returned = Aliases(forward), results(forward)
     of_user = {v for v, attributes in returned if slot_of(attributes) is None}
     saved = {slot_of(attributes): v for v, attributes in returned if slot_of(attributes)}
@@ -83,7 +86,7 @@ def _candidates(
     for slot, value in saved.items():
         for root in aliases.roots(value):
             owners.setdefault(root, []).append(slot)
-    fixed, candidates = {}, []
+    fixed, candidates, held = {}, [], {}
     for slot, value in saved.items():
         if isinstance(value.type, HostType):
             continue
@@ -96,10 +99,17 @@ def _candidates(
             why = f"smaller than min-bytes: {size} bytes"
         if why is not None:
             fixed[slot] = Choice(False, why)
+            held.update((root, byte_size(root.type)) for root in _made(value, aliases))
         else:
             user = any(v in of_user for v in aliases.same_storage(value))
             candidates.append(_Candidate(slot, size, user))
-    return fixed, candidates
+    return fixed, candidates, sum(size or 0 for size in held.values())
+
+
+def _made(value: ir.Value, aliases: Aliases) -> frozenset[ir.Value]:
+    """The storages of a saved value, if forward made them all."""
+    roots = aliases.roots(value)
+    return frozenset() if any(isinstance(r, ir.BlockArgument) for r in roots) else roots
 
 
 def _stays(slot: ir.OpView, value: ir.Value, aliases: Aliases) -> str | None:
@@ -113,14 +123,27 @@ def _stays(slot: ir.OpView, value: ir.Value, aliases: Aliases) -> str | None:
     return None
 
 
-def _keep(candidates: list[_Candidate], budget: float) -> set[str]:
-    """Slots that stay: largest first, then returned ones, so that as many bytes as possible need not move."""
-    if budget == math.inf:
+def _keep(candidates: list[_Candidate], room: float) -> set[str]:
+    """Slots that stay, so that as few bytes as possible need to move."""
+    if room == math.inf:
         return {c.slot for c in candidates}
-    kept, room = set(), budget
+    known = sorted((c for c in candidates if c.bytes is not None), key=lambda c: (-c.bytes, c.slot))
     # A value that the caller holds anyway frees least by moving: it is the first to stay.
-    for candidate in sorted(candidates, key=lambda c: (not c.returned, -(c.bytes or 0), c.slot)):
-        if candidate.bytes is not None and candidate.bytes <= room:
-            kept.add(candidate.slot)
+    returned = _fill([c for c in known if c.returned], room)
+    rest = [c for c in known if not c.returned]
+    room -= sum(c.bytes for c in returned)
+    # The largest value may leave less room than two others fill: try without the largest, the two largest sizes, ...
+    starts = [i for i, c in enumerate(rest) if i == 0 or rest[i - 1].bytes != c.bytes]
+    fillings = [_fill(rest[start:], room) for start in starts[:MAX_FILLINGS]]
+    best = max(fillings, key=lambda filling: sum(c.bytes for c in filling), default=[])
+    return {c.slot for c in (*returned, *best)}
+
+
+def _fill(candidates: list[_Candidate], room: float) -> list[_Candidate]:
+    """Takes each in order that still fits."""
+    taken = []
+    for candidate in candidates:
+        if candidate.bytes <= room:
+            taken.append(candidate)
             room -= candidate.bytes
-    return kept
+    return taken

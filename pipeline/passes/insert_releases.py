@@ -80,7 +80,8 @@ class InsertReleases(Pass):
         if value is None:
             self.emit(
                 gather,
-                f"gathered parameter @{symbol(gather, 'param')} has a last use that yields nothing on the device: {torch_name(last)}",
+                f"gathered parameter @{symbol(gather, 'param')} has a last use that yields nothing on the device: "
+                f"{torch_name(last)}",
             )
             return
         self.insert(gather, value, tail)

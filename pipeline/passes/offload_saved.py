@@ -122,7 +122,6 @@ class OffloadSaved(Pass):
             for index, (value, attributes) in enumerate(arguments(backward))
             if (slot := slot_of(attributes)) in wanted and not isinstance(value.type, HostType)
         ]
-        set_argument_types(backward, {index: HostType.get(type_) for index, _, type_, _ in saved})
         reloaded: dict[str, ir.Value] = {}
         at = at_begin(block(backward))
         for _, value, type_, slot in saved:
@@ -134,6 +133,8 @@ class OffloadSaved(Pass):
             op = create("residency.reload", [value], [type_], _slot(slot, value), loc=loc, ip=at)
             value.replace_all_uses_except(op.results[0], [op.operation])
             reloaded[slot] = op.results[0]
+        # Last, because backward may return what it reloads: its type follows from the return.
+        set_argument_types(backward, {index: HostType.get(type_) for index, _, type_, _ in saved})
 
 
 def _slot(name: str, value: ir.Value) -> Attributes:
