@@ -33,6 +33,28 @@ ALIASES = (
     "torch._c10d_functional.wait_tensor",
 )
 """ops that hand on their operand, which says something about time or types: nothing to do again elsewhere"""
+UNSAFE_VIEWS = (
+    "torch.aten._unsafe_view",
+    "torch.aten.unsafe_chunk",
+    "torch.aten.unsafe_split.Tensor",
+    "torch.aten.unsafe_split_with_sizes",
+)
+"""their schemas promise new tensors to autograd; the storage is that of the operand all the same"""
+MAY_RETURN_INPUT = frozenset(
+    f"torch.aten.{op}"
+    for op in (
+        "atleast_1d",
+        "atleast_2d",
+        "atleast_3d",
+        "broadcast_tensors",
+        "conj_physical",
+        "lift",
+        "meshgrid",
+        "meshgrid.indexing",
+        "sum_to_size",
+    )
+)
+"""they return an operand when there is nothing to do, which their schemas do not say"""
 CONTROL = ("func.call", "scf.", "cf.", "torch.prim.If", "torch.prim.Loop", "torch.prim.Call")
 STRIDED = ("torch.aten.as_strided",)
 """views of what lies under a view: made of a base that was moved, they could show something else"""
@@ -74,8 +96,10 @@ def torch_name(op: ir.OpView | ir.Operation) -> str:
 def _by_name(name: str, operands: int) -> Effects:
     if name in LISTS:
         return Effects(aliased=tuple(range(operands)))
-    if name in UNPACKS or name in TENSOR_VIEWS:
+    if name in UNPACKS or name in TENSOR_VIEWS or name in UNSAFE_VIEWS:
         return Effects(aliased=(0,), view=True)
+    if name in MAY_RETURN_INPUT:
+        return Effects(aliased=(0,))
     if name in ALIASES:
         return Effects(aliased=(0,), random=name.startswith("torch._c10d"))
     if name.startswith(("torch.opaque.", *CONTROL)):

@@ -15,7 +15,7 @@ from ..analysis.uses import RETURN, Uses
 from ..analysis.views import only_aliases
 from ..ir import before, block, create, entries, erase, replace_uses
 from ..tensor_type import byte_size
-from ._base import Pass
+from ._base import Pass, PassFailure
 
 OFFLOAD, RELOAD = "residency.offload", "residency.reload"
 
@@ -48,6 +48,9 @@ class ScheduleTransfers(Pass):
     """bytes of offloads that may be on the way and not yet waited for; 0 means twice the largest"""
 
     def run(self, module: ir.Module) -> None:
+        for option, value in (("lookahead", self.lookahead), ("inflight", self.inflight)):
+            if value < 0:
+                raise PassFailure(module.operation, f"{option} must not be negative, got: {value}")
         for func in entries(module):
             names = {op.operation.name for op in block(func).operations}
             if {OFFLOAD, RELOAD} & names:
