@@ -44,5 +44,7 @@ def residency(
     def run_plainly(*args: Any) -> Any:
         return compiled(*args)
 
-    run_plainly.residency_step = step  # so that `explain` finds the reason as long as the code lives
+    run_plainly.residency_step = (
+        step  # so that `explain` finds the reason as long as the code lives
+    )
     return run_plainly

@@ -41,6 +41,7 @@ class Linker:
         *,
         device: torch.device,
         is_backward: bool = False,
+        is_inference: bool = False,
         dump: Path | None = None,
     ) -> tuple[Callable[[list], tuple], list[tuple[int, ...] | None]]:
         """A callable that takes a list, which it empties, and returns a tuple; and the strides of its results.
@@ -51,7 +52,7 @@ class Linker:
         emitted = emit_entry(func, self.table)
         if dump is not None:
             (dump / f"{entry}.py").write_text(emitted.source)
-        walk = _Compile(self, func, inputs, device, is_backward)
+        walk = _Compile(self, func, inputs, device, is_backward, is_inference)
         namespace: dict[str, Any] = {
             "engine": self.engine,
             "device": device,
@@ -96,8 +97,10 @@ class _Compile:
         inputs: list[Any],
         device: torch.device,
         is_backward: bool,
+        is_inference: bool,
     ) -> None:
-        self.linker, self.device, self.is_backward = linker, device, is_backward
+        self.linker, self.device = linker, device
+        self.is_backward, self.is_inference = is_backward, is_inference
         self.segments: dict[str, Callable] = {}
         self.constants: list[torch.Tensor] = []
         self.env: dict[ir.Value, Any] = {}
@@ -159,6 +162,7 @@ class _Compile:
             graph,
             fakes,
             is_backward=self.is_backward,
+            is_inference=self.is_inference,
             user_visible=frozenset(i for i, r in enumerate(op.results) if r in self.visible),
             donated=frozenset(),
         )

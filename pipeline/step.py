@@ -12,7 +12,7 @@ from torch_mlir import ir
 
 from ..dialect import attributes as attr
 from ..runtime import engine_for
-from . import phases, torch_private
+from . import collector, phases, torch_private
 from .fake_values import FakeValues
 from .importer import ImportedStep, import_step
 from .ir import argument_attributes, function, slots, string
@@ -51,17 +51,20 @@ class StepCompiler:
         self.step: ImportedStep | None = None
         self.linker: Linker | None = None
         self.device = torch.device("cpu")
+        self.is_inference = False
 
     def compile(self, gm: fx.GraphModule, example_inputs: Sequence[Any]) -> Callable[..., Any]:
         """The callable that Dynamo puts in the place of `gm`; raises CannotCompile."""
-        inductor = self.options.segments == "inductor"
-        backend = torch_private.aot_backend(
+        make_backend = (
+            torch_private.inductor_backend
+            if self.options.segments == "inductor"
+            else torch_private.aot_backend
+        )
+        backend = make_backend(
             partition_fn=self.partition,
             fw_compiler=self.compile_forward,
             bw_compiler=self.compile_backward,
             inference_compiler=self.compile_inference,
-            decompositions=torch_private.inductor_decompositions() if inductor else None,
-            keep_inference_input_mutations=inductor,
         )
         return backend(gm, example_inputs)
 
@@ -76,7 +79,7 @@ class StepCompiler:
         )
         forward, backward = base(joint, joint_inputs, num_fwd_outputs=num_fwd_outputs, **kwargs)
         static = kwargs.get("static_lifetime_input_indices") or ()
-        with explained("importing and placing the step"):
+        with explained("importing and placing the step"), collector.paused():
             self.place(forward, backward, num_fwd_outputs, static)
             module, table = self.step.module, self.step.table
             fakes = FakeValues(function(module, "forward"), table)
@@ -132,8 +135,9 @@ class StepCompiler:
         return self.link("backward", graph, inputs)
 
     def compile_inference(self, graph: fx.GraphModule, inputs: Sequence[Any]) -> Callable:
+        self.is_inference = True
         if self.options.segments == "inductor":
-            torch_private.inductor_joint_passes(graph)
+            graph = torch_private.inductor_joint_passes(graph)
         with explained("importing the graph"):
             outputs = graph.graph.output_node().args[0]
             self.place(graph, None, len(outputs))
@@ -155,6 +159,7 @@ class StepCompiler:
                 list(inputs),
                 device=self.device,
                 is_backward=entry == "backward",
+                is_inference=self.is_inference,
                 dump=self.options.dump,
             )
             if entry == "forward":

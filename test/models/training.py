@@ -51,14 +51,33 @@ def train(
     model: nn.Module,
     batch: dict[str, torch.Tensor],
     prepare: Callable[[nn.Module], Callable],
-    optimizer: str = "sgd",
+    optimizers: tuple[str, ...] = ("sgd", "adamw"),
     steps: int = 3,
     after_forward: Callable[[], None] = lambda: None,
-) -> Record:
-    """Trains a copy of `model`; random numbers are the same for every `prepare`."""
+) -> dict[str, Record]:
+    """Trains a copy of `model` from the same state with each optimizer; `prepare` compiles it once.
+
+    Random numbers are the same for every `prepare`.
+    """
     torch._dynamo.reset()
-    model, record = copy.deepcopy(model), Record()
-    step, update = prepare(model), OPTIMIZERS[optimizer](model.parameters())
+    model, start = copy.deepcopy(model), copy.deepcopy(model.state_dict())
+    step, records = prepare(model), {}
+    for name in optimizers:
+        model.load_state_dict(start)
+        update = OPTIMIZERS[name](model.parameters())
+        records[name] = run_steps(model, batch, step, update, steps, after_forward)
+    return records
+
+
+def run_steps(
+    model: nn.Module,
+    batch: dict[str, torch.Tensor],
+    step: Callable,
+    update: torch.optim.Optimizer,
+    steps: int,
+    after_forward: Callable[[], None],
+) -> Record:
+    record = Record()
     for index in range(steps):
         torch.manual_seed(index)
         loss = step(batch)

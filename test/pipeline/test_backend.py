@@ -115,7 +115,7 @@ def test_an_exception_in_forward_leaves_the_next_call_working():
             raise ValueError("as asked")
         return x.clone()
 
-    may_fail.register_fake(lambda x: torch.empty_like(x))
+    may_fail.register_fake(torch.empty_like)
     may_fail.register_autograd(lambda ctx, g: g)
 
     def f(x):
@@ -318,7 +318,7 @@ def test_memory_is_flat_over_many_steps():
     ],
 )
 def test_bad_options_name_what_would_be_valid(options, message):
-    with pytest.raises(Exception, match="residency|options|must") as caught:
+    with pytest.raises(Exception, match=r"residency|options|must") as caught:
         torch.compile(lambda x: x.sin(), backend="residency", options=options)(torch.randn(2))
     assert message in str(caught.value)
 
@@ -356,7 +356,9 @@ def test_a_supported_model_shows_no_warning_of_ours(tmp_path):
             """
         )
     )
-    done = subprocess.run([sys.executable, "-W", "error", script], capture_output=True, text=True)
+    done = subprocess.run(
+        [sys.executable, "-W", "error", script], capture_output=True, text=True, check=False
+    )
     assert done.returncode == 0, done.stderr
     assert not done.stderr
 

@@ -1,9 +1,10 @@
 """Shapes, dtypes and bytes of tensor types."""
 
 import pytest
+from torch_mlir import ir
+
 from residency.dialect import load
 from residency.pipeline.tensor_type import TensorType, byte_size, tensor_type
-from torch_mlir import ir
 
 KNOWN = {
     "!torch.vtensor<[4,8],f32>": ((4, 8), "f32", 128),
