@@ -25,7 +25,7 @@ func.func @gather_with_an_unknown_attribute_is_rejected(%s: tensor<4x8xf32>) {
 // -----
 
 func.func @gather_without_a_parameter_is_rejected(%s: tensor<4x8xf32>) {
-  // expected-error@below {{attribute "param" is expected but not provided}}
+  // expected-error@below {{'residency.gather' op needs an attribute: param}}
   %r = "residency.gather"(%s) : (tensor<4x8xf32>) -> tensor<8x8xf32>
   return
 }
@@ -129,7 +129,7 @@ func.func @offload_with_an_unknown_attribute_is_rejected(%x: tensor<4x8xf32>) {
 // -----
 
 func.func @offload_without_a_slot_is_rejected(%x: tensor<4x8xf32>) {
-  // expected-error@below {{attribute "slot" is expected but not provided}}
+  // expected-error@below {{'residency.offload' op needs an attribute: slot}}
   %r = "residency.offload"(%x) : (tensor<4x8xf32>) -> !residency.host<tensor<4x8xf32>>
   return
 }
@@ -171,5 +171,21 @@ func.func @reload_to_the_host_is_rejected(%h: !residency.host<!residency.host<te
 func.func @reload_with_an_unknown_attribute_is_rejected(%h: !residency.host<tensor<4x8xf32>>) {
   // expected-error@below {{'residency.reload' op has an unknown attribute: tier}}
   %r = "residency.reload"(%h) {slot = @s, tier = "host"} : (!residency.host<tensor<4x8xf32>>) -> tensor<4x8xf32>
+  return
+}
+
+// -----
+
+func.func @nested_symbol_is_rejected(%s: tensor<4x8xf32>) {
+  // expected-error@below {{'residency.gather' op needs a FlatSymbolRefAttr as param, got: @w::@v}}
+  %r = "residency.gather"(%s) {param = @w::@v} : (tensor<4x8xf32>) -> tensor<8x8xf32>
+  return
+}
+
+// -----
+
+func.func @operand_name_is_no_attribute(%x: tensor<4x8xf32>) {
+  // expected-error@below {{'residency.offload' op has an unknown attribute: input}}
+  %r = "residency.offload"(%x) {slot = @s, input = 1} : (tensor<4x8xf32>) -> !residency.host<tensor<4x8xf32>>
   return
 }

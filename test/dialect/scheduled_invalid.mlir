@@ -142,3 +142,27 @@ func.func @free_with_an_unknown_attribute_is_rejected(%x: tensor<4x8xf32>) {
   "residency.free"(%x) {x = 1} : (tensor<4x8xf32>) -> ()
   return
 }
+
+// -----
+
+func.func @start_that_is_not_pending_is_rejected(%s: tensor<4x8xf32>) {
+  // expected-error@below {{expected base type 'residency.pending' but got 'tensor<8x8xf32>'}}
+  %r = "residency.gather_start"(%s) {param = @w} : (tensor<4x8xf32>) -> tensor<8x8xf32>
+  return
+}
+
+// -----
+
+func.func @start_without_a_result_is_rejected(%s: tensor<4x8xf32>) {
+  // expected-error@below {{op expects exactly 1 results, but got 0}}
+  "residency.gather_start"(%s) {param = @w} : (tensor<4x8xf32>) -> ()
+  return
+}
+
+// -----
+
+func.func @wait_for_nothing_is_rejected() {
+  // expected-error@below {{op expects exactly 1 operands, but got 0}}
+  %x = "residency.wait"() : () -> tensor<4x8xf32>
+  return
+}

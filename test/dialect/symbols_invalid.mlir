@@ -44,3 +44,28 @@
 // expected-error@below {{redefinition of symbol named 's'}}
 // expected-note@-2 {{see existing symbol definition here}}
 "residency.slot"() {sym_name = "s", type = tensor<4x8xf32>, tier = "device"} : () -> ()
+
+// -----
+
+// expected-error@below {{'residency.param' op needs an attribute: group}}
+"residency.param"() {sym_name = "w", type = tensor<8x8xf32>, shard = tensor<4x8xf32>} : () -> ()
+
+// -----
+
+// expected-error@below {{'residency.param' op needs a StringAttr as group, got: 0 : i64}}
+"residency.param"() {sym_name = "w", type = tensor<8x8xf32>, shard = tensor<4x8xf32>, group = 0} : () -> ()
+
+// -----
+
+// expected-error@below {{'residency.param' op needs a TypeAttr as shard, got: "tensor"}}
+"residency.param"() {sym_name = "w", type = tensor<8x8xf32>, shard = "tensor", group = "0"} : () -> ()
+
+// -----
+
+// expected-error@below {{'residency.slot' op needs an attribute: tier}}
+"residency.slot"() {sym_name = "s", type = tensor<4x8xf32>} : () -> ()
+
+// -----
+
+// expected-error@below {{'residency.slot' op needs a StringAttr as stays, got: 1 : i64}}
+"residency.slot"() {sym_name = "s", type = tensor<4x8xf32>, tier = "device", stays = 1} : () -> ()
