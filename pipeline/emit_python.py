@@ -71,10 +71,10 @@ class _Emitter:
         body = block(self.func)
         for index, argument in enumerate(body.arguments):
             self.names[argument] = f"a{index}"
-        names = "".join(f"{self.names[argument]}, " for argument in body.arguments)
+        names = listed([self.names[argument] for argument in body.arguments])
         self.lines += [f"def {self.name}(args):"]
         if names:
-            self.lines += [f"    ({names.rstrip()}) = args"]
+            self.lines += [f"    {names} = args"]
         self.lines += ["    args.clear()"]
         self.last = self.last_uses(body)
         unused = [a for a in body.arguments if a not in self.used]
@@ -147,8 +147,8 @@ class _Emitter:
         arguments = ", ".join(self.read(v) for v in op.operands)
         self.lines.append(f"    t = [{arguments}]")
         self.drop(dying)
-        results = "".join(f"{self.define(r)}, " for r in op.results)
-        self.lines.append(f"    {results.rstrip()}{' = ' if results else ''}{site}(t)  # {callee}")
+        results = listed([self.define(r) for r in op.results])
+        self.lines.append(f"    {results}{' = ' if results else ''}{site}(t)  # {callee}")
         self.drop([r for r in op.results if r not in self.used])
 
     def offload_start(self, op: ir.OpView) -> None:
@@ -201,8 +201,7 @@ class _Emitter:
             if slot is not None and made_here and is_tensor(value.type):
                 retained.append(f"    engine.retain({self.read(value)}, {self.slot(slot)})")
         self.lines += dict.fromkeys(retained)
-        values = "".join(f"{self.read(v)}, " for v in op.operands)
-        self.lines.append(f"    return ({values.rstrip()})")
+        self.lines.append(f"    return {listed([self.read(v) for v in op.operands]) or '()'}")
 
 
 def read_by(op: ir.OpView | ir.Operation) -> Iterator[ir.Value]:
@@ -212,6 +211,11 @@ def read_by(op: ir.OpView | ir.Operation) -> Iterator[ir.Value]:
             yield from read_by(operand.owner)
         else:
             yield operand
+
+
+def listed(names: list[str]) -> str:
+    """The names as a tuple, without brackets where Python needs none."""
+    return f"({names[0]},)" if len(names) == 1 else ", ".join(names)
 
 
 def is_tensor(type_: ir.Type) -> bool:
