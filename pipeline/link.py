@@ -17,6 +17,7 @@ from torch_mlir import ir
 
 from ..dialect import attributes as attr
 from ..runtime import Engine
+from . import torch_private
 from .emit_python import emit_entry
 from .fake_values import on_device, on_host
 from .ir import arguments, block, functions, results, return_op, symbol, symbol_name
@@ -104,7 +105,7 @@ class _Compile:
         self.segments: dict[str, Callable] = {}
         self.constants: list[torch.Tensor] = []
         self.env: dict[ir.Value, Any] = {}
-        self.fake_mode = linker.table.fake_mode
+        self.fake_mode = linker.table.fake_mode or torch_private.new_fake_mode()
         remaining = iter(inputs)
         for argument, attributes in arguments(func):
             if attr.CONSTANT in attributes:
@@ -157,7 +158,9 @@ class _Compile:
     def call(self, op: ir.OpView) -> None:
         func = self.linker.functions[symbol(op, "callee")]
         fakes = [self.env[value] for value in op.operands]
-        graph = raise_function(func, self.linker.table, example_inputs=fakes)
+        graph = raise_function(
+            func, self.linker.table, fake_mode=self.fake_mode, example_inputs=fakes
+        )
         compiled = self.linker.segments.compile(
             graph,
             fakes,

@@ -369,3 +369,25 @@ def test_dump_holds_the_module_after_each_pass_and_the_emitted_code(tmp_path):
     names = {p.name for p in tmp_path.rglob("*")}
     assert {"forward.py", "backward.py"} <= names
     assert any(n.endswith("_residency-schedule-transfers.mlir") for n in names), names
+
+
+def test_every_row_of_a_tied_weight_is_trained():
+    class Tied(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.embed, self.head = nn.Embedding(7, 4), nn.Linear(4, 7, bias=False)
+            self.head.weight = self.embed.weight
+
+        def forward(self, tokens):
+            return F.cross_entropy(self.head(self.embed(tokens).sin()), tokens)
+
+    torch.manual_seed(0)
+    plain, ours = Tied(), Tied()
+    ours.load_state_dict(plain.state_dict())
+    before, step = ours.embed.weight.detach().clone(), compiled(ours)
+    for model, run in ((plain, plain), (ours, step)):
+        update = torch.optim.SGD(model.parameters(), lr=0.1)
+        run(torch.arange(7)).backward()
+        update.step()
+    assert torch.equal(plain.embed.weight, ours.embed.weight)
+    assert (ours.embed.weight != before).any(dim=1).all()
