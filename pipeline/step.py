@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -132,6 +133,14 @@ class StepCompiler:
         return self.link("forward", graph, inputs)
 
     def compile_backward(self, graph: fx.GraphModule, inputs: Sequence[Any]) -> Callable:
+        """Forward may have run already, so that plain torch.compile cannot take over: ATen does, segment by segment."""
+        try:
+            return self.link("backward", graph, inputs)
+        except CannotCompile as error:
+            if not self.options.fallback or self.options.segments == "eager":
+                raise
+            warnings.warn(f"residency runs this backward without Inductor: {error}", stacklevel=2)
+        self.linker.segments = SegmentCompiler("eager")
         return self.link("backward", graph, inputs)
 
     def compile_inference(self, graph: fx.GraphModule, inputs: Sequence[Any]) -> Callable:

@@ -341,6 +341,26 @@ def test_what_cannot_be_compiled_falls_back_with_one_warning(monkeypatch):
     assert "node foo: as asked" in str(residency.explain(step))
 
 
+def test_a_backward_that_inductor_refuses_runs_without_it(monkeypatch):
+    from residency.pipeline import segments
+
+    real = segments.SegmentCompiler.compile
+
+    def refuse(self, graph, inputs, **options):
+        if self.mode == "inductor" and options["is_backward"]:
+            raise ValueError("as asked")
+        return real(self, graph, inputs, **options)
+
+    monkeypatch.setattr(segments.SegmentCompiler, "compile", refuse)
+    x = torch.randn(4, requires_grad=True)
+    step = compiled(lambda x: x.sin().exp(), segments="inductor", fallback=True)
+    with pytest.warns(
+        UserWarning, match="without Inductor: compiling backward: ValueError: as asked"
+    ):
+        step(x).sum().backward()
+    torch.testing.assert_close(x.grad, x.detach().sin().exp() * x.detach().cos())
+
+
 def test_a_supported_model_shows_no_warning_of_ours(tmp_path):
     script = tmp_path / "train.py"
     script.write_text(
