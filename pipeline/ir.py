@@ -317,7 +317,8 @@ def clone(op: ir.OpView, mapping: dict[ir.Value, ir.Value], ip: ir.InsertionPoin
     The results of the copy are added to `mapping`.
     """
     copy = op.operation.clone(ip)
-    for inner in [copy, *(i.operation for i in walk(copy))]:
+    nested = [i.operation for i in walk(copy)] if len(copy.regions) else ()
+    for inner in (copy, *nested):
         for index, operand in enumerate(inner.operands):
             if operand in mapping:
                 inner.operands[index] = mapping[operand]

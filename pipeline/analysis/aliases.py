@@ -41,6 +41,10 @@ class Aliases:
             return
         effects = effects_of(op)
         operands = range(len(op.operands)) if effects.opaque else effects.aliased
+        if not operands:
+            for result in results:
+                self._roots[result], self.members[result] = frozenset([result]), [result]
+            return
         shared: Roots = frozenset().union(*(self._roots[op.operands[i]] for i in operands))
         for result in results:
             owns = effects.opaque or not shared

@@ -20,11 +20,16 @@ class Uses:
         """of the op that defines a value; -1 for arguments"""
         self.readers: dict[ir.Value, list[int]] = {}
         """value -> positions of the ops that read it, ascending"""
+        readers, defined = self.readers, self.position
         for position, op in enumerate(self.ops):
             for operand in op.operands:
-                self.readers.setdefault(operand, []).append(position)
+                known = readers.get(operand)
+                if known is None:
+                    readers[operand] = [position]
+                else:
+                    known.append(position)
             for result in op.results:
-                self.position[result] = position
+                defined[result] = position
 
     def storage_reads(self, value: ir.Value) -> list[int]:
         """Positions of the ops that read the storage of `value` through any alias, ascending."""

@@ -12,7 +12,7 @@ from ...dialect import attributes as attr
 from ..ir import entries, segments, symbol, symbol_name, walk
 from ._base import Pass
 
-_HANDLE = re.compile(rf"(, )?{re.escape(attr.FX)} = \d+ : i64")
+_HANDLE = re.compile(rf"{re.escape(attr.FX)} = \d+ : i64(?:, )?")
 
 
 @dataclass(frozen=True)
@@ -53,5 +53,5 @@ def canonical(func: ir.OpView) -> str:
     """The text of a segment without what two equal ones may differ in."""
     # In its own scope and without verifying again: otherwise each print costs as much as the whole module.
     text = func.operation.get_asm(assume_verified=True, use_local_scope=True)
-    text = _HANDLE.sub("", text).replace("{, ", "{").replace(" {}", "")
+    text = _HANDLE.sub("", text).replace(", }", "}").replace(" {}", "")
     return text.replace(f"@{symbol_name(func)}(", "@(", 1)

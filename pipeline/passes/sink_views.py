@@ -196,22 +196,13 @@ class _Plan:
             for index, (before, slot) in enumerate(zip(present, after, strict=True))
         ]
         by_slot = {s: values[i] for i, s in zip(order, after, strict=True) if s is not None}
-        first = self.first_users(backward)
         for index, slot in enumerate(present):
             if slot in self.chains:
                 # Where the view is used first: a view at the top would make its base come back at the top.
-                at = ir.InsertionPoint(first.get(values[index], return_op(backward).operation))
+                at = ir.InsertionPoint(_first_user(values[index]) or return_op(backward))
                 values[index].replace_all_uses_with(self.replay(slot, by_slot, at))
         everything = arguments(backward)
         set_arguments(backward, [everything[index] for index in order if index is not None])
-
-    def first_users(self, backward: ir.OpView) -> dict[ir.Value, ir.Operation]:
-        """Value -> the first op that reads it."""
-        first: dict[ir.Value, ir.Operation] = {}
-        for op in block(backward).operations:
-            for operand in op.operands:
-                first.setdefault(operand, op.operation)
-        return first
 
     def replay(self, slot: str, saved: dict[str, ir.Value], at: ir.InsertionPoint) -> ir.Value:
         chain = self.chains[slot]
@@ -224,7 +215,7 @@ class _Plan:
     def erase_dead_views(self) -> None:
         """Views that only the return read. They were cloned into backward, so they go last."""
         for op in reversed(list(block(self.forward).operations)):
-            if is_view(op) and not any(next(iter(r.uses), None) for r in op.results):
+            if is_view(op) and all(next(iter(r.uses), None) is None for r in op.results):
                 op.operation.erase()
 
     def erase_unused_slots(self) -> None:
@@ -235,3 +226,13 @@ class _Plan:
 
     def ref(self, slot: str) -> ir.Attribute:
         return ir.FlatSymbolRefAttr.get(slot, self.module.context)
+
+
+def _first_user(value: ir.Value) -> ir.Operation | None:
+    """The first op that reads `value`."""
+    first: ir.Operation | None = None
+    for use in value.uses:
+        user = use.owner.operation
+        if first is None or user.is_before_in_block(first):
+            first = user
+    return first
