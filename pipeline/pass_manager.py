@@ -15,6 +15,7 @@ from typing import TextIO
 
 from torch_mlir import ir
 
+from . import collector
 from .diagnostics import ERROR, Diagnostic, captured, of_error
 from .pipeline_parser import Element, pipeline_text
 
@@ -84,7 +85,7 @@ def run_passes(
 
 def _apply(pass_: Element, module: ir.Module) -> list[Diagnostic]:
     """Runs a pass and verifies; returns the errors."""
-    with captured(module.context, only_errors=True) as emitted:
+    with captured(module.context, only_errors=True) as emitted, collector.paused():
         try:
             pass_.apply(module)
             if not emitted:
