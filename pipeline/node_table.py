@@ -73,14 +73,19 @@ class NodeInfo:
 
     def values(self, results: int) -> list[Any]:
         """FX's value of each of the `results` results of the op, in order. Raises KeyError where FX knew none."""
-        if "val" not in self.meta:
-            raise KeyError(f"FX knew no value of the node: {self.name}")
-        value = self.meta["val"]
+        value = self.meta["val"] if "val" in self.meta else self._of_elements()
         if self.call is not None:
             found: dict[int, Any] = {}
             self.call.flatten(value, found)
             return [found[index] for index in range(results)]
         return [value] if results == 1 else list(value)
+
+    def _of_elements(self) -> tuple:
+        """The value of a node whose elements alone carry values, as those of higher-order ops do."""
+        if self.call is None or not self.result_meta or not isinstance(self.call.results, tuple):
+            raise KeyError(f"FX knew no value of the node: {self.name}")
+        metas = [self.result_meta.get(i, {}) for i in range(len(self.call.results))]
+        return tuple(meta.get("val") for meta in metas)
 
 
 class NodeTable:

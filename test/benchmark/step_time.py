@@ -8,7 +8,7 @@ from __future__ import annotations
 import torch
 from _common import interleaved, llama, median, publish, tokens
 
-ROUNDS = 30
+ROUNDS = 20
 
 
 def main() -> None:
