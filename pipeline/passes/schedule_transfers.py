@@ -116,21 +116,25 @@ class _Schedule:
         transfers.sort(key=lambda t: t[0])
         sizes = [byte_size(op.operands[0].type) or 0 for _, op in transfers]
         limit = inflight or 2 * max(sizes, default=0)
+        # A storage that is offloaded more than once, under two names or beside a view of it, is freed by the last one to end.
+        roots = [self.uses.aliases.roots(op.operands[0]) for _, op in transfers]
+        last = {root: number for number, owners in enumerate(roots) for root in owners}
+        frees = [all(last[root] == n for root in owners) for n, owners in enumerate(roots)]
         ended, on_the_way = 0, 0
         for number, (position, op) in enumerate(transfers):
             while ended < number and on_the_way + sizes[number] > limit:
-                self.end_offload(transfers[ended][1], position)
+                self.end_offload(transfers[ended][1], position, frees[ended])
                 on_the_way -= sizes[ended]
                 ended += 1
             self.at(position, 1, _Start(op, "residency.offload_start", self.pending))
             on_the_way += sizes[number]
-        for _, op in transfers[ended:]:
-            self.end_offload(op, self.end)
+        for (_, op), free in zip(transfers[ended:], frees[ended:], strict=True):
+            self.end_offload(op, self.end, free)
 
-    def end_offload(self, op: ir.Operation, position: int) -> None:
+    def end_offload(self, op: ir.Operation, position: int, free: bool) -> None:
         source = op.operands[0]
         keeps = self.uses.is_returned(source) or self.uses.is_argument(source)
-        self.at(position, 1, _End(op, self.pending, None if keeps else source))
+        self.at(position, 1, _End(op, self.pending, source if free and not keeps else None))
 
     def reloads(self, lookahead: int) -> None:
         transfers = []

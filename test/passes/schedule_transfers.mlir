@@ -1,5 +1,6 @@
 // RUN: residency-opt --split-input-file -p residency-schedule-transfers %s | filecheck %s
 // RUN: residency-opt --split-input-file -p "residency-schedule-transfers{inflight=1000 lookahead=1000}" %s | filecheck %s --check-prefix=WIDE
+// RUN: residency-opt --split-input-file -p "residency-schedule-transfers{inflight=32 lookahead=64}" %s | filecheck %s --check-prefix=NARROW
 
 // A read through a view is a read of the storage.
 // CHECK-LABEL: @an_offload_starts_after_the_last_read_of_its_storage
@@ -229,4 +230,101 @@ func.func @collectives_start_where_they_were_placed_and_releases_free(%x: tensor
   %r = "residency.release"(%y, %w) {param = @w} : (tensor<8xf32>, tensor<8xf32>) -> tensor<8xf32>
   %g = "residency.reduce"(%r) {param = @w} : (tensor<8xf32>) -> tensor<4xf32>
   return %g, %r : tensor<4xf32>, tensor<8xf32>
+}
+
+// -----
+
+// The view comes after the last op that reads bytes: the offload need not wait for it. The caller gets the storage all the same.
+// CHECK-LABEL: @a_view_is_no_read
+// CHECK: %[[Y:.*]] = torch.aten.exp
+// CHECK-NEXT: torch.aten.sin %[[Y]]
+// CHECK-NEXT: %[[P:.*]] = "residency.offload_start"(%[[Y]]) {slot = @s}
+// CHECK-NEXT: torch.aten.cos
+// CHECK-NEXT: %[[V:.*]] = torch.aten.t %[[Y]]
+// CHECK-NEXT: %[[H:.*]] = "residency.wait"(%[[P]])
+// CHECK-NEXT: return %[[H]], %{{.*}}, %[[V]]
+func.func @a_view_is_no_read(%x: !torch.vtensor<[4,6],f32>) -> (!residency.host<!torch.vtensor<[4,6],f32>>, !torch.vtensor<[4,6],f32>, !torch.vtensor<[6,4],f32>) {
+  %y = torch.aten.exp %x : !torch.vtensor<[4,6],f32> -> !torch.vtensor<[4,6],f32>
+  %a = torch.aten.sin %y : !torch.vtensor<[4,6],f32> -> !torch.vtensor<[4,6],f32>
+  %b = torch.aten.cos %a : !torch.vtensor<[4,6],f32> -> !torch.vtensor<[4,6],f32>
+  %v = torch.aten.t %y : !torch.vtensor<[4,6],f32> -> !torch.vtensor<[6,4],f32>
+  %h = "residency.offload"(%y) {slot = @s} : (!torch.vtensor<[4,6],f32>) -> !residency.host<!torch.vtensor<[4,6],f32>>
+  return %h, %b, %v : !residency.host<!torch.vtensor<[4,6],f32>>, !torch.vtensor<[4,6],f32>, !torch.vtensor<[6,4],f32>
+}
+
+// -----
+
+// Only the last one to end frees: what is on the way, or has yet to start, reads the storage.
+// CHECK-LABEL: @a_storage_that_is_offloaded_twice_is_freed_once
+// CHECK: %[[Y:.*]] = math.exp
+// CHECK-NEXT: %[[PA:.*]] = "residency.offload_start"(%[[Y]]) {slot = @a}
+// CHECK-NEXT: %[[V:.*]] = tensor.expand_shape %[[Y]]
+// CHECK-NEXT: %[[PB:.*]] = "residency.offload_start"(%[[V]]) {slot = @b}
+// CHECK-NEXT: "residency.wait"(%[[PA]])
+// CHECK-NEXT: "residency.wait"(%[[PB]])
+// CHECK-NEXT: "residency.free"(%[[V]])
+// CHECK-NEXT: return
+
+// NARROW-LABEL: @a_storage_that_is_offloaded_twice_is_freed_once
+// NARROW: %[[PA:.*]] = "residency.offload_start"(%{{.*}}) {slot = @a}
+// NARROW-NEXT: %[[V:.*]] = tensor.expand_shape
+// NARROW-NEXT: "residency.wait"(%[[PA]])
+// NARROW-NEXT: %[[PB:.*]] = "residency.offload_start"(%[[V]]) {slot = @b}
+// NARROW-NEXT: "residency.wait"(%[[PB]])
+// NARROW-NEXT: "residency.free"(%[[V]])
+// NARROW-NEXT: return
+func.func @a_storage_that_is_offloaded_twice_is_freed_once(%x: tensor<8xf32>) -> (!residency.host<tensor<8xf32>>, !residency.host<tensor<2x4xf32>>) {
+  %y = math.exp %x : tensor<8xf32>
+  %v = tensor.expand_shape %y [[0, 1]] output_shape [2, 4] : tensor<8xf32> into tensor<2x4xf32>
+  %a = "residency.offload"(%y) {slot = @a} : (tensor<8xf32>) -> !residency.host<tensor<8xf32>>
+  %b = "residency.offload"(%v) {slot = @b} : (tensor<2x4xf32>) -> !residency.host<tensor<2x4xf32>>
+  return %a, %b : !residency.host<tensor<8xf32>>, !residency.host<tensor<2x4xf32>>
+}
+
+// -----
+
+// CHECK-LABEL: @a_reload_with_a_view_that_is_returned_is_not_freed
+// CHECK: %[[X:.*]] = "residency.wait"
+// CHECK-NEXT: torch.aten.exp %[[X]]
+// CHECK-NEXT: %[[V:.*]] = torch.aten.t %[[X]]
+// CHECK-NEXT: return %[[V]]
+func.func @a_reload_with_a_view_that_is_returned_is_not_freed(%h: !residency.host<!torch.vtensor<[4,6],f32>>) -> (!torch.vtensor<[6,4],f32>, !torch.vtensor<[4,6],f32>) {
+  %x = "residency.reload"(%h) {slot = @s} : (!residency.host<!torch.vtensor<[4,6],f32>>) -> !torch.vtensor<[4,6],f32>
+  %e = torch.aten.exp %x : !torch.vtensor<[4,6],f32> -> !torch.vtensor<[4,6],f32>
+  %v = torch.aten.t %x : !torch.vtensor<[4,6],f32> -> !torch.vtensor<[6,4],f32>
+  return %v, %e : !torch.vtensor<[6,4],f32>, !torch.vtensor<[4,6],f32>
+}
+
+// -----
+
+// 64 bytes are two small values, or less than the large one: that is on the way alone.
+// NARROW-LABEL: @reloads_are_hoisted_as_far_as_their_bytes_allow
+// NARROW: "residency.reload_start"(%{{.*}}) {slot = @a}
+// NARROW-NEXT: "residency.reload_start"(%{{.*}}) {slot = @b}
+// NARROW-NEXT: math.exp
+// NARROW-NEXT: %[[A:.*]] = "residency.wait"
+// NARROW-NEXT: arith.mulf %{{.*}}, %[[A]]
+// NARROW-NEXT: "residency.free"(%[[A]])
+// NARROW-NEXT: %[[B:.*]] = "residency.wait"
+// NARROW-NEXT: %[[P:.*]] = "residency.reload_start"(%{{.*}}) {slot = @large}
+// NARROW-NEXT: arith.mulf %{{.*}}, %[[B]]
+// NARROW-NEXT: "residency.free"(%[[B]])
+// NARROW-NEXT: %[[L:.*]] = "residency.wait"(%[[P]])
+// NARROW-NEXT: math.sin %[[L]]
+// NARROW-NEXT: "residency.free"(%[[L]])
+
+// WIDE-LABEL: @reloads_are_hoisted_as_far_as_their_bytes_allow
+// WIDE: residency.reload_start
+// WIDE-NEXT: residency.reload_start
+// WIDE-NEXT: "residency.reload_start"(%{{.*}}) {slot = @large}
+// WIDE-NEXT: math.exp
+func.func @reloads_are_hoisted_as_far_as_their_bytes_allow(%a: !residency.host<tensor<8xf32>>, %b: !residency.host<tensor<8xf32>>, %l: !residency.host<tensor<32xf32>>, %g: tensor<8xf32>) -> (tensor<8xf32>, tensor<32xf32>) {
+  %ra = "residency.reload"(%a) {slot = @a} : (!residency.host<tensor<8xf32>>) -> tensor<8xf32>
+  %rb = "residency.reload"(%b) {slot = @b} : (!residency.host<tensor<8xf32>>) -> tensor<8xf32>
+  %rl = "residency.reload"(%l) {slot = @large} : (!residency.host<tensor<32xf32>>) -> tensor<32xf32>
+  %0 = math.exp %g : tensor<8xf32>
+  %1 = arith.mulf %0, %ra : tensor<8xf32>
+  %2 = arith.mulf %1, %rb : tensor<8xf32>
+  %3 = math.sin %rl : tensor<32xf32>
+  return %2, %3 : tensor<8xf32>, tensor<32xf32>
 }
