@@ -176,3 +176,106 @@ func.func @handles_of_arguments_come_along(%x: !torch.vtensor<[4],f32> {residenc
 func.func @a_function_without_compute_has_no_segments(%x: !torch.vtensor<[4],f32>) -> !torch.vtensor<[4],f32> {
   return %x : !torch.vtensor<[4],f32>
 }
+
+// -----
+
+// Each draw happens once, and in the order of the function: the state of the generator says what comes next.
+// CHECK-LABEL: func.func @draws_stay_in_order
+// CHECK-SAME: (%[[X:.*]]: !torch.vtensor<[4],f32>) ->
+// CHECK: %[[C:.*]]:2 = call @draws_stay_in_order_seg_0(%[[X]])
+// CHECK-NEXT: %[[D:.*]]:2 = call @draws_stay_in_order_seg_1(%[[C]]#1, %[[C]]#0, %[[X]])
+// CHECK-NEXT: return %[[D]]#0, %[[D]]#1
+// CHECK: func.func private @draws_stay_in_order_seg_0
+// CHECK: %[[A:.*]] = torch.aten.bernoulli
+// CHECK-NEXT: %[[B:.*]] = torch.aten.bernoulli %[[A]]
+// CHECK-NEXT: %[[E:.*]] = torch.aten.exp %[[B]]
+// CHECK-NEXT: return %[[A]], %[[E]]
+// CHECK: func.func private @draws_stay_in_order_seg_1
+// CHECK-NEXT: torch.aten.mul.Tensor
+// CHECK-NEXT: torch.constant.none
+// CHECK-NEXT: torch.aten.bernoulli
+// CHECK-NEXT: return
+func.func @draws_stay_in_order(%x: !torch.vtensor<[4],f32>) -> (!torch.vtensor<[4],f32>, !torch.vtensor<[4],f32>) {
+  %none = torch.constant.none
+  %a = torch.aten.bernoulli %x, %none : !torch.vtensor<[4],f32>, !torch.none -> !torch.vtensor<[4],f32>
+  %b = torch.aten.bernoulli %a, %none : !torch.vtensor<[4],f32>, !torch.none -> !torch.vtensor<[4],f32>
+  %c = torch.aten.exp %b {residency.cut} : !torch.vtensor<[4],f32> -> !torch.vtensor<[4],f32>
+  %d = torch.aten.mul.Tensor %c, %a : !torch.vtensor<[4],f32>, !torch.vtensor<[4],f32> -> !torch.vtensor<[4],f32>
+  %e = torch.aten.bernoulli %x, %none : !torch.vtensor<[4],f32>, !torch.none -> !torch.vtensor<[4],f32>
+  return %d, %e : !torch.vtensor<[4],f32>, !torch.vtensor<[4],f32>
+}
+
+// -----
+
+// What a list holds crosses, not the list.
+// CHECK-LABEL: func.func @lists_are_made_in_each_reader
+// CHECK-SAME: (%[[X:.*]]: !torch.vtensor<[4],f32>, %[[Y:.*]]: !torch.vtensor<[4],f32>)
+// CHECK-NEXT: %[[C:.*]]:2 = call @lists_are_made_in_each_reader_seg_0(%[[X]], %[[Y]])
+// CHECK-NEXT: %[[B:.*]] = call @lists_are_made_in_each_reader_seg_1(%[[C]]#0, %[[Y]])
+// CHECK-NEXT: return %[[C]]#1, %[[B]]
+// CHECK: func.func private @lists_are_made_in_each_reader_seg_0
+// CHECK: %[[L0:.*]] = torch.prim.ListConstruct
+// CHECK: torch.aten.cat %[[L0]]
+// CHECK: func.func private @lists_are_made_in_each_reader_seg_1(%[[E:.*]]: !torch.vtensor<[4],f32>, %[[Z:.*]]: !torch.vtensor<[4],f32>)
+// CHECK-NEXT: %[[L1:.*]] = torch.prim.ListConstruct %[[E]], %[[Z]]
+// CHECK-NEXT: %[[ZERO:.*]] = torch.constant.int 0
+// CHECK-NEXT: torch.aten.stack %[[L1]], %[[ZERO]]
+func.func @lists_are_made_in_each_reader(%x: !torch.vtensor<[4],f32>, %y: !torch.vtensor<[4],f32>) -> (!torch.vtensor<[8],f32>, !torch.vtensor<[2,4],f32>) {
+  %int0 = torch.constant.int 0
+  %e = torch.aten.exp %x : !torch.vtensor<[4],f32> -> !torch.vtensor<[4],f32>
+  %l = torch.prim.ListConstruct %e, %y : (!torch.vtensor<[4],f32>, !torch.vtensor<[4],f32>) -> !torch.list<vtensor<[4],f32>>
+  %a = torch.aten.cat %l, %int0 {residency.cut} : !torch.list<vtensor<[4],f32>>, !torch.int -> !torch.vtensor<[8],f32>
+  %b = torch.aten.stack %l, %int0 : !torch.list<vtensor<[4],f32>>, !torch.int -> !torch.vtensor<[2,4],f32>
+  return %a, %b : !torch.vtensor<[8],f32>, !torch.vtensor<[2,4],f32>
+}
+
+// -----
+
+// A piece of an argument is made by the entry, a piece of what was computed by the segment that computed it.
+// CHECK-LABEL: func.func @returned_pieces_come_from_where_their_whole_is
+// CHECK-SAME: (%[[X:.*]]: !torch.vtensor<[4],f32>)
+// CHECK: %[[C:.*]]:2 = call @returned_pieces_come_from_where_their_whole_is_seg_0(%[[X]])
+// CHECK-NEXT: %[[F:.*]] = call @returned_pieces_come_from_where_their_whole_is_seg_1(%[[C]]#0)
+// CHECK-NEXT: %[[L:.*]] = torch.aten.split.Tensor %[[X]]
+// CHECK-NEXT: %[[P:.*]]:2 = torch.prim.ListUnpack %[[L]]
+// CHECK-NEXT: return %[[P]]#1, %[[C]]#1, %[[F]]
+// CHECK: func.func private @returned_pieces_come_from_where_their_whole_is_seg_0
+// CHECK: %[[E:.*]] = torch.aten.exp
+// CHECK: %[[M:.*]] = torch.aten.split.Tensor %[[E]]
+// CHECK-NEXT: %[[Q:.*]]:2 = torch.prim.ListUnpack %[[M]]
+// CHECK-NEXT: return %[[E]], %[[Q]]#1
+func.func @returned_pieces_come_from_where_their_whole_is(%x: !torch.vtensor<[4],f32>) -> (!torch.vtensor<[2],f32>, !torch.vtensor<[2],f32>, !torch.vtensor<[4],f32>) {
+  %int0 = torch.constant.int 0
+  %int2 = torch.constant.int 2
+  %e = torch.aten.exp %x {residency.cut} : !torch.vtensor<[4],f32> -> !torch.vtensor<[4],f32>
+  %f = torch.aten.sin %e : !torch.vtensor<[4],f32> -> !torch.vtensor<[4],f32>
+  %l = torch.aten.split.Tensor %x, %int2, %int0 : !torch.vtensor<[4],f32>, !torch.int, !torch.int -> !torch.list<vtensor<[2],f32>>
+  %p:2 = torch.prim.ListUnpack %l : !torch.list<vtensor<[2],f32>> -> !torch.vtensor<[2],f32>, !torch.vtensor<[2],f32>
+  %m = torch.aten.split.Tensor %e, %int2, %int0 : !torch.vtensor<[4],f32>, !torch.int, !torch.int -> !torch.list<vtensor<[2],f32>>
+  %q:2 = torch.prim.ListUnpack %m : !torch.list<vtensor<[2],f32>> -> !torch.vtensor<[2],f32>, !torch.vtensor<[2],f32>
+  return %p#1, %q#1, %f : !torch.vtensor<[2],f32>, !torch.vtensor<[2],f32>, !torch.vtensor<[4],f32>
+}
+
+// -----
+
+// CHECK-LABEL: func.func @views_and_constants_of_builtin_tensors_are_made_in_their_reader
+// CHECK: %[[Y:.*]] = call @views_and_constants_of_builtin_tensors_are_made_in_their_reader_seg_0
+// CHECK-NEXT: %[[P:.*]] = "residency.offload_start"(%[[Y]])
+// CHECK-NEXT: %[[Z:.*]] = call @views_and_constants_of_builtin_tensors_are_made_in_their_reader_seg_1(%[[Y]])
+// CHECK-NEXT: %[[H:.*]] = "residency.wait"(%[[P]])
+// CHECK-NEXT: "residency.free"(%[[Y]])
+// CHECK-NEXT: return %[[H]], %[[Z]]
+// CHECK: func.func private @views_and_constants_of_builtin_tensors_are_made_in_their_reader_seg_1(%[[BASE:.*]]: tensor<8xf32>)
+// CHECK-NEXT: %[[V:.*]] = tensor.expand_shape %[[BASE]]
+// CHECK-NEXT: %[[TWO:.*]] = arith.constant dense<2.000000e+00>
+// CHECK-NEXT: arith.mulf %[[V]], %[[TWO]]
+func.func @views_and_constants_of_builtin_tensors_are_made_in_their_reader(%x: tensor<8xf32>) -> (!residency.host<tensor<8xf32>>, tensor<2x4xf32>) {
+  %two = arith.constant dense<2.0> : tensor<2x4xf32>
+  %y = math.exp %x : tensor<8xf32>
+  %p = "residency.offload_start"(%y) {slot = @s} : (tensor<8xf32>) -> !residency.pending<!residency.host<tensor<8xf32>>>
+  %v = tensor.expand_shape %y [[0, 1]] output_shape [2, 4] : tensor<8xf32> into tensor<2x4xf32>
+  %z = arith.mulf %v, %two : tensor<2x4xf32>
+  %h = "residency.wait"(%p) : (!residency.pending<!residency.host<tensor<8xf32>>>) -> !residency.host<tensor<8xf32>>
+  "residency.free"(%y) : (tensor<8xf32>) -> ()
+  return %h, %z : !residency.host<tensor<8xf32>>, tensor<2x4xf32>
+}
