@@ -81,3 +81,53 @@ func.func @backward(%x: !torch.vtensor<[4],f32>) -> !torch.vtensor<[4],f32> {
   %0 = torch.aten.exp %x : !torch.vtensor<[4],f32> -> !torch.vtensor<[4],f32>
   return %0 : !torch.vtensor<[4],f32>
 }
+
+// -----
+
+// The third layer adds another number.
+// CHECK-LABEL: func.func @equal_layers_of_builtin_tensors_share_a_segment
+// CHECK: %[[A:.*]] = call @equal_layers_of_builtin_tensors_share_a_segment_seg_0(%{{.*}}, %[[W0:.*]])
+// CHECK-NEXT: %[[B:.*]] = call @equal_layers_of_builtin_tensors_share_a_segment_seg_0(%[[A]], %[[W1:.*]])
+// CHECK-NEXT: %[[C:.*]] = call @equal_layers_of_builtin_tensors_share_a_segment_seg_2(%[[B]], %[[W1]])
+// CHECK-NEXT: return %[[C]]
+// CHECK: func.func private @equal_layers_of_builtin_tensors_share_a_segment_seg_0
+// CHECK: dense<2.000000e+00>
+// CHECK-NOT: @equal_layers_of_builtin_tensors_share_a_segment_seg_1
+// CHECK: func.func private @equal_layers_of_builtin_tensors_share_a_segment_seg_2
+// CHECK: dense<3.000000e+00>
+func.func @equal_layers_of_builtin_tensors_share_a_segment(%x: tensor<8xf32>, %w0: tensor<8xf32>, %w1: tensor<8xf32>) -> tensor<8xf32> {
+  %two = arith.constant dense<2.0> : tensor<8xf32>
+  %three = arith.constant dense<3.0> : tensor<8xf32>
+  %0 = arith.mulf %x, %w0 : tensor<8xf32>
+  %1 = arith.addf %0, %two {residency.cut} : tensor<8xf32>
+  %2 = arith.mulf %1, %w1 : tensor<8xf32>
+  %3 = arith.addf %2, %two {residency.cut} : tensor<8xf32>
+  %4 = arith.mulf %3, %w1 : tensor<8xf32>
+  %5 = arith.addf %4, %three : tensor<8xf32>
+  return %5 : tensor<8xf32>
+}
+
+// -----
+
+// One has handles on its argument and its op, the other has none.
+// CHECK-LABEL: func.func @handles_do_not_keep_segments_apart
+// CHECK: %[[A:.*]] = call @handles_do_not_keep_segments_apart_seg_0
+// CHECK-NEXT: call @handles_do_not_keep_segments_apart_seg_0(%[[A]])
+// CHECK: func.func private @handles_do_not_keep_segments_apart_seg_0
+// CHECK-NOT: func.func private
+func.func @handles_do_not_keep_segments_apart(%x: tensor<8xf32> {residency.fx = 1 : i64}) -> tensor<8xf32> {
+  %0 = math.exp %x {residency.fx = 12 : i64, residency.cut} : tensor<8xf32>
+  %1 = math.exp %0 : tensor<8xf32>
+  return %1 : tensor<8xf32>
+}
+
+// -----
+
+// CHECK-LABEL: func.func @other_attributes_make_another_segment
+// CHECK: call @other_attributes_make_another_segment_seg_0
+// CHECK-NEXT: call @other_attributes_make_another_segment_seg_1
+func.func @other_attributes_make_another_segment(%x: tensor<8xf32>) -> tensor<8xf32> {
+  %0 = math.exp %x {residency.fx = 1 : i64, residency.cut} : tensor<8xf32>
+  %1 = math.exp %0 fastmath<fast> {residency.fx = 2 : i64} : tensor<8xf32>
+  return %1 : tensor<8xf32>
+}
